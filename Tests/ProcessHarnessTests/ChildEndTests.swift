@@ -73,11 +73,10 @@ import Testing
     try await withChildProcesses { children in
       let harness = try await children.start(built: "boutique-test-worker")
       harness.send(#"{"do":"startWorker","id":1}"#)
-      let answer = try await harness.nextMessage("the other's process id") {
-        $0["event"] == "started"
-      }
+      let answer = try await harness.nextMessage("the other's process id") { $0["re"] == 1 }
       let other = try #require(answer["pid"]?.int.flatMap { pid_t(exactly: $0) })
-      #expect(processState(other) != nil)
+      // A worker also ends when its standard input does; a stopped one cannot.
+      try #require(kill(other, SIGSTOP) == 0)
       harness.kill()
       try await harness.exit()
       // Nobody of ours may wait for a grandchild, so its state is asked until it is dead.
@@ -87,6 +86,7 @@ import Testing
         state = processState(other)
       }
       #expect(state == nil || state == "Z")
+      if state == "T" { kill(other, SIGKILL) }
     }
   }
 }
