@@ -1,0 +1,57 @@
+/// The statements of a connection by their text, the least recently used of them evicted first.
+struct StatementCache {
+  let capacity: Int
+  private var statements: [String: PreparedStatement] = [:]
+  private var clock: UInt64 = 0
+
+  init(capacity: Int) {
+    self.capacity = max(0, capacity)
+  }
+
+  /// The number of statements kept.
+  var count: Int { statements.count }
+
+  /// Returns the statement of this text, marked as in use, unless there is none or it is in use.
+  mutating func checkOut(_ sql: String) -> PreparedStatement? {
+    guard let statement = statements[sql] else { return nil }
+    if statement.isInUse {
+      guard isForgotten(sql) else { return nil }
+      statement.reset()
+    }
+    clock &+= 1
+    statement.lastUse = clock
+    statement.markInUse()
+    return statement
+  }
+
+  /// Whether nobody but the cache holds the statement any more, though it was never reset.
+  private mutating func isForgotten(_ sql: String) -> Bool {
+    guard let index = statements.index(forKey: sql) else { return false }
+    return isKnownUniquelyReferenced(&statements.values[index])
+  }
+
+  /// Keeps a statement, unless its text has one already.
+  mutating func insert(_ statement: PreparedStatement) {
+    guard capacity > 0, statements[statement.sql] == nil else { return }
+    if statements.count >= capacity { evict() }
+    guard statements.count < capacity else { return }
+    clock &+= 1
+    statement.lastUse = clock
+    statements[statement.sql] = statement
+  }
+
+  /// Drops the idle statement that was used longest ago.
+  ///
+  /// A search of the whole cache: it happens only where a compilation, which costs much more, has
+  /// just been done.
+  private mutating func evict() {
+    let idle = statements.values.lazy.filter { !$0.isInUse }
+    guard let oldest = idle.min(by: { $0.lastUse < $1.lastUse }) else { return }
+    statements[oldest.sql] = nil
+  }
+
+  /// Drops every statement; those in use stay alive with whoever uses them.
+  mutating func removeAll() {
+    statements = [:]
+  }
+}
