@@ -116,6 +116,14 @@ package final class PreparedStatement {
     if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
   }
 
+  /// Resets and clears the parameters, and keeps the statement: the cache hands it to nobody else.
+  package func rewind() {
+    guard let pointer else { return }
+    sqlite3_reset(pointer)
+    if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
+    state = .ready
+  }
+
   /// The step that may find a changed schema and compile the statement anew.
   private func firstStep() throws(SQLiteError) -> Bool {
     handle.recorder.discard()

@@ -78,6 +78,19 @@ extension LockTimeout {
       })
   }
 
+  /// Describes a wait in this process's own line: whoever holds the lease now is in the way.
+  init(holderOf coordination: CoordinationFile?, databasePath: String, waited: Duration) {
+    let holder = coordination?.report().holder
+    self.init(
+      path: databasePath, waited: waited,
+      holder: holder?.process.map { process in
+        Holder(
+          pid: process.pid, label: process.label, command: process.command,
+          isStopped: process.state == .stopped, isForeign: false, heldFor: holder?.heldFor,
+          purpose: holder?.purpose)
+      })
+  }
+
   /// Describes a wait for SQLite's own write lock, held by a program that does not use this library.
   init(foreignHolderOf path: String, waited: Duration) {
     let holder = FileIdentity.of(path: path + "-shm").flatMap { identity in

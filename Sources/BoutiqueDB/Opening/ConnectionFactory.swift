@@ -7,7 +7,7 @@ struct ConnectionFactory: Sendable {
   let configuration: BoutiqueConfiguration
 
   /// Opens the connection that writes.
-  func openWriter() throws -> Connection {
+  func openWriter() throws -> (Connection, BusyWait) {
     try open { options in
       options.access = path == ":memory:" ? .readWriteCreate : .readWrite
     }
@@ -18,17 +18,17 @@ struct ConnectionFactory: Sendable {
     try open { options in
       options.access = .readOnly
       options.queryOnly = true
-    }
+    }.0
   }
 
-  private func open(_ adjust: (inout ConnectionOptions) -> Void) throws -> Connection {
+  private func open(_ adjust: (inout ConnectionOptions) -> Void) throws -> (Connection, BusyWait) {
     var options = ConnectionOptions()
     options.foreignKeys = configuration.foreignKeys
     adjust(&options)
     let connection = try Connection(path: path, options: options)
     do {
-      let deadline = configuration.writeLockTimeout
-      connection.setBusyHandler(BusyWait(limit: deadline).handler)
+      let busy = BusyWait(limit: configuration.writeLockTimeout)
+      connection.setBusyHandler(busy.handler)
       if options.access != .readOnly {
         try connection.execute("PRAGMA synchronous = \(configuration.synchronous.rawValue)")
       }
@@ -45,7 +45,7 @@ struct ConnectionFactory: Sendable {
         try connection.register(
           collation: CustomCollation(name: collation.name, compare: collation.compare))
       }
-      return connection
+      return (connection, busy)
     } catch {
       connection.close()
       throw error

@@ -17,6 +17,8 @@ public final class PreparedQuery {
     self.owner = owner
   }
 
+  deinit { statement.reset() }
+
   /// Runs the statement to its end; rows that it yields are passed over.
   ///
   /// - Returns: the number of rows changed.
@@ -54,7 +56,7 @@ public final class PreparedQuery {
   /// Returns the first row, or nil when there is none.
   public func first(arguments: [(any QueryBindable)?]) throws -> Row? {
     try bind(arguments)
-    defer { statement.reset() }
+    defer { statement.rewind() }
     return try owner.run { () throws(SQLiteError) in try statement.step() } ? currentRow() : nil
   }
 
@@ -77,7 +79,7 @@ public final class PreparedQuery {
   // MARK: Steps
 
   private func runBound() throws -> Int {
-    defer { statement.reset() }
+    defer { statement.rewind() }
     let before = owner.sqlite.totalChanges
     while try owner.run({ () throws(SQLiteError) in try statement.step() }) {}
     // `changes()` keeps the number of the last writing statement; asked after one that writes nothing
@@ -88,7 +90,7 @@ public final class PreparedQuery {
 
   private func forEachBoundRow(_ body: (Row) throws -> Void) throws {
     // The statement must not stay busy on any way out: it would keep its snapshot.
-    defer { statement.reset() }
+    defer { statement.rewind() }
     while try owner.run({ () throws(SQLiteError) in try statement.step() }) {
       try body(currentRow())
     }
@@ -111,7 +113,7 @@ public final class PreparedQuery {
 
   private func bind(_ arguments: [(any QueryBindable)?]) throws {
     try owner.guardUse(of: sql)
-    statement.reset()
+    statement.rewind()
     guard arguments.count == statement.parameterCount else {
       throw BoutiqueError.invalidStatement(
         sql: sql,
@@ -122,7 +124,7 @@ public final class PreparedQuery {
 
   private func bind(named arguments: [String: (any QueryBindable)?]) throws {
     try owner.guardUse(of: sql)
-    statement.reset()
+    statement.rewind()
     var missing = Set(1...max(1, Int32(statement.parameterCount)))
     if statement.parameterCount == 0 { missing = [] }
     for (name, argument) in arguments {

@@ -53,6 +53,9 @@ final class Writer {
     self.configuration = configuration
   }
 
+  /// Whether foreign keys are enforced outside migrations.
+  var enforcesForeignKeys: Bool { configuration.foreignKeys }
+
   /// Serves writes until the gate is closed and empty.
   func run() {
     while let first = gate.waitForWork() {
@@ -88,6 +91,15 @@ final class Writer {
   private func serve() {
     while let write = gate.take() { conclude(write, perform(write)) }
     checkpointer.runIfDue(on: sqlite, busy: busy)
+  }
+
+  /// Closes the connection. The last one of all processes moves the log into the database, which must
+  /// not happen beside a writer.
+  ///
+  /// - Parameter checkpointing: whether the lease is held.
+  func close(checkpointing: Bool) {
+    sqlite.checkpointsOnClose = checkpointing && files.map { (try? $0.check()) != nil } ?? true
+    sqlite.close()
   }
 
   // MARK: One write
