@@ -12,6 +12,8 @@ final class AuthorizerRecorder {
   /// Tables read without a column and without a database name, to be looked up afterwards.
   private(set) var unresolved: Set<String> = []
   private var isUsed = false
+  /// Decides which pragmas are compiled.
+  var pragmaPolicy: ((_ name: String, _ argument: String?) -> Bool)?
 
   /// Forgets what was collected.
   func discard() {
@@ -28,8 +30,9 @@ final class AuthorizerRecorder {
       database,
       { context, action, first, second, databaseName, _ in
         guard let context else { return SQLITE_OK }
-        Unmanaged<AuthorizerRecorder>.fromOpaque(context).takeUnretainedValue()
-          .record(action, first, second, databaseName)
+        let recorder = Unmanaged<AuthorizerRecorder>.fromOpaque(context).takeUnretainedValue()
+        recorder.record(action, first, second, databaseName)
+        if action == SQLITE_PRAGMA, !recorder.allows(pragma: first, second) { return SQLITE_DENY }
         return SQLITE_OK
       },
       Unmanaged.passUnretained(self).toOpaque())
@@ -51,6 +54,14 @@ final class AuthorizerRecorder {
       effects.isPlain = false
       recordSpecial(action, first, second, databaseName)
     }
+  }
+
+  private func allows(
+    pragma name: UnsafePointer<CChar>?, _ argument: UnsafePointer<CChar>?
+  ) -> Bool {
+    guard let pragmaPolicy, let name else { return true }
+    return pragmaPolicy(
+      String(cString: name).lowercased(), argument.map { String(cString: $0) })
   }
 
   private func recordRead(

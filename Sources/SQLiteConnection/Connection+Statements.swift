@@ -37,6 +37,7 @@ extension Connection {
     while offset < length {
       let database = try openDatabase(sql)
       number += 1
+      handle.recorder.discard()
       let (compilation, text) = sql.withUTF8 { bytes in
         let compilation = Compilation.compile(
           bytes, from: offset, isPersistent: false, on: database)

@@ -85,8 +85,10 @@ package final class Connection {
   /// Closing there would drop the parent's locks. The memory and the descriptors leak on purpose;
   /// SQLite is never called again for them.
   package func abandon() {
-    cache.removeAll()
+    interruption.connectionWasAbandoned()
+    // The pointers go first: a statement that dies with one finalizes itself.
     _ = handle.detach(finalizing: false)
+    cache.removeAll()
   }
 
   // MARK: State

@@ -84,6 +84,16 @@ extension Connection {
     installProgressHandler()
   }
 
+  /// Sets who decides whether a pragma may be compiled; a refusal makes `prepare` fail with `auth`.
+  ///
+  /// To look at `effects` afterwards would be too late: SQLite carries out many pragmas while it
+  /// compiles them. Statements compiled before are not asked about.
+  package func setPragmaPolicy(
+    _ policy: ((_ lowercasedName: String, _ argument: String?) -> Bool)?
+  ) {
+    handle.recorder.pragmaPolicy = policy
+  }
+
   /// Sets who is told of each row just before it changes.
   ///
   /// Statements compiled before that may delete all rows of a table in one go without a word, so

@@ -26,4 +26,9 @@ package final class Interruption: Sendable {
   func connectionWillClose() {
     address.withLock { $0 = 0 }
   }
+
+  /// The same in the child of a fork, where the lock may be held by a thread that is not there.
+  func connectionWasAbandoned() {
+    _ = address.withLockIfAvailable { $0 = 0 }
+  }
 }

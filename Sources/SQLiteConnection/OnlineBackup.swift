@@ -192,6 +192,9 @@ private struct OnlineBackup {
       throw SQLiteError(finishCode == SQLITE_OK ? code : finishCode, on: database, path: temporary)
     }
     // The first page says WAL as the source's does; opening such a copy would need a log beside it.
-    _ = try copy.queryText("PRAGMA journal_mode = DELETE")
+    guard try copy.queryText("PRAGMA journal_mode = DELETE") == "delete" else {
+      throw SQLiteError(
+        code: .error, message: "the copy cannot be taken out of WAL mode", path: temporary)
+    }
   }
 }

@@ -13,21 +13,17 @@ struct StatementCache {
 
   /// Returns the statement of this text, marked as in use, unless there is none or it is in use.
   mutating func checkOut(_ sql: String) -> PreparedStatement? {
-    guard let statement = statements[sql] else { return nil }
-    if statement.isInUse {
-      guard isForgotten(sql) else { return nil }
-      statement.reset()
+    guard let index = statements.index(forKey: sql) else { return nil }
+    if statements[index].value.isInUse {
+      // Dropped without a reset: nobody but the cache has it any more.
+      guard isKnownUniquelyReferenced(&statements.values[index]) else { return nil }
+      statements[index].value.reset()
     }
+    let statement = statements[index].value
     clock &+= 1
     statement.lastUse = clock
     statement.markInUse()
     return statement
-  }
-
-  /// Whether nobody but the cache holds the statement any more, though it was never reset.
-  private mutating func isForgotten(_ sql: String) -> Bool {
-    guard let index = statements.index(forKey: sql) else { return false }
-    return isKnownUniquelyReferenced(&statements.values[index])
   }
 
   /// Keeps a statement, unless its text has one already.

@@ -81,4 +81,7 @@ package struct StatementEffects: Sendable, Equatable {
   ///
   /// False for transaction control, schema changes, pragmas, `ATTACH`, `DETACH` and `VACUUM`.
   package internal(set) var isPlain = true
+
+  /// Makes the effects of a statement that does nothing but read.
+  package init() {}
 }
