@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 extension BoutiqueError: CustomStringConvertible, LocalizedError {
   /// What happened, to which file, who is in the way and what to do.

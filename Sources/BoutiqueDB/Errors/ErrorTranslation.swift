@@ -95,7 +95,8 @@ extension LockTimeout {
   init(foreignHolderOf path: String, waited: Duration) {
     let holder = FileIdentity.of(path: path + "-shm").flatMap { identity in
       KernelLocks.holders(of: identity).first { lock in
-        !lock.isWaiting && lock.isExclusive && lock.covers(SQLiteLockByte.write.offset)
+        !lock.isWaiting && lock.isExclusive
+          && SQLiteLockByte.names(in: lock, of: .sharedMemory).contains(.write)
       }
     }
     self.init(

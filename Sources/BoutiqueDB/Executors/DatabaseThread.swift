@@ -9,8 +9,11 @@ enum DatabaseThread {
   ///
   /// - Parameter name: at most 15 bytes are shown by the kernel.
   static func start(name: String, _ body: @escaping @Sendable () -> Void) {
-    let thread = Thread(block: body)
-    thread.name = name
+    let thread = Thread {
+      // Told to the kernel only by the thread itself.
+      Thread.current.name = name
+      body()
+    }
     // Recursive SQL (triggers, views, JSON) goes deep on the C stack.
     thread.stackSize = 8 << 20
     thread.start()

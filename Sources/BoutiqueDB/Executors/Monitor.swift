@@ -38,6 +38,7 @@ final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Runs `body` with the lock held and wakes every waiting thread.
+  @discardableResult
   func update<R>(_ body: (inout State) throws -> R) rethrows -> R {
     pthread_mutex_lock(mutex)
     defer {
@@ -48,6 +49,7 @@ final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Runs `body` with the lock held and wakes one waiting thread.
+  @discardableResult
   func updateOne<R>(_ body: (inout State) throws -> R) rethrows -> R {
     pthread_mutex_lock(mutex)
     defer {

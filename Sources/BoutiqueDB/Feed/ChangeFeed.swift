@@ -34,7 +34,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
 
 /// One reader of the change log, as an observer that is told only *that* something changed.
 final class FeedReader: ChangeObserver {
-  private struct Guarded {
+  private struct Guarded: Sendable {
     var registration: Int?
     var position: LogPosition?
     var buffer: [BoutiqueChange] = []

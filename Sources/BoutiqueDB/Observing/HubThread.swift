@@ -36,15 +36,16 @@ final class HubThread {
     while true {
       let wakes = waitForWake()
       if wakes.contains(.close) { return }
+      let now = BootClock.now()
+      if !wakes.isDisjoint(with: [.bell, .files]) { schedule.note(.rung, at: now) }
+      if wakes.contains(.writeAheadLog) { schedule.note(.logWritten, at: now) }
       do {
         if wakes.contains(.observers), try !adjustToObservers() { continue }
-        guard hub.monitor.withLock(\.isActive) else { continue }
+        guard schedule.isDue(at: BootClock.now()) else { continue }
         // Files are looked at on every wake-up: a replaced database raises no other event for us.
         try source.files.check()
         let foundSomething = try look()
-        schedule.didLook(
-          at: .now(), after: wakes.contains(.bell) || wakes.contains(.files) ? .bell : wakes.contains(.writeAheadLog) ? .writeAheadLog : .timer,
-          foundSomething: foundSomething)
+        schedule.note(foundSomething ? .foundNews : .foundNothing, at: BootClock.now())
       } catch let error as BoutiqueError {
         // A replaced or deleted file: nothing more will be heard of it.
         hub.fail(error)
@@ -52,17 +53,16 @@ final class HubThread {
       } catch {
         // Passing trouble (busy, no memory): the next poll tries again, nothing is skipped since the
         // position has not moved.
-        schedule.didLook(at: .now(), after: .timer, foundSomething: false)
+        schedule.note(.foundNothing, at: BootClock.now())
       }
     }
   }
 
   private func waitForWake() -> Set<ChangeHub.Wake> {
-    let isActive = hub.monitor.withLock(\.isActive)
-    let deadline = isActive ? schedule.nextLook : nil
-    return hub.monitor.wait(
-      until: deadline.map { .now().advanced(by: BootClock.now().duration(to: $0)) }
-    ) { state in
+    let deadline = schedule.nextLook.map { next in
+      MonotonicTime.now().advanced(by: max(.zero, BootClock.now().duration(to: next)))
+    }
+    return hub.monitor.wait(until: deadline) { state in
       guard !state.pending.isEmpty else { return nil }
       defer { state.pending = [] }
       return state.pending
@@ -81,6 +81,7 @@ final class HubThread {
     guard isWanted else {
       subscription?.cancel()
       subscription = nil
+      schedule.note(.unobserved, at: BootClock.now())
       hub.monitor.withLock { state in
         // Somebody may have come meanwhile; they wait in `pending`.
         guard state.waitingForActivation.isEmpty, state.observers.isEmpty else { return }
@@ -132,7 +133,7 @@ final class HubThread {
       defer { state.waitingForActivation = [] }
       return state.waitingForActivation
     }
-    schedule.begin(at: .now())
+    schedule.note(.observed, at: BootClock.now())
     for continuation in continuations { continuation.resume() }
   }
 

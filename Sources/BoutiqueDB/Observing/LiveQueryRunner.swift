@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Belongs to one consumer. When the consumer lets go of it, the hub forgets it.
 final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
-  private struct Guarded {
+  private struct Guarded: Sendable {
     var state: LiveQueryState<Value>
     var continuation: CheckedContinuation<Delivery<Value>?, any Error>?
     var running: ReadWork?

@@ -1,5 +1,5 @@
 /// A value with the number of the run that read it.
-struct Delivery<Value> {
+struct Delivery<Value: Sendable>: Sendable {
   var value: Value
   var run: Int
 }
@@ -9,8 +9,8 @@ struct Delivery<Value> {
 /// At most one run is under way, so values cannot overtake each other. A change that comes during a run
 /// is kept until the run's region is known and then judged. A run starts only when the consumer waits for
 /// a value: a slow consumer costs neither queries nor memory, and what it gets next is the newest state.
-struct LiveQueryState<Value> {
-  private enum Phase {
+struct LiveQueryState<Value: Sendable>: Sendable {
+  private enum Phase: Sendable {
     /// The last value is current as far as anyone has said.
     case current
     /// Something it depends on has changed since.
@@ -20,7 +20,7 @@ struct LiveQueryState<Value> {
     case ended((any Error)?)
   }
 
-  enum Action {
+  enum Action: Sendable {
     case none
     case startRun
     case resume(Result<Delivery<Value>?, any Error>)
@@ -32,11 +32,15 @@ struct LiveQueryState<Value> {
   private var phase = Phase.stale
   /// How many runs have been started.
   private var run = 0
+  /// The run whose value is delivered even when it equals the last one.
+  private var requestedRun = 0
   private var isWaiting = false
   /// What the last run read; nil before the first.
   private var region: TableRegion?
   private var token: Int64 = -1
   private var last: Value?
+  /// The run that delivered it.
+  private var lastRun = 0
   private let areEqual: (@Sendable (Value, Value) -> Bool)?
 
   init(areEqual: (@Sendable (Value, Value) -> Bool)?) { self.areEqual = areEqual }
@@ -52,7 +56,7 @@ struct LiveQueryState<Value> {
   ///
   /// - Returns: the number of the first run that will have begun after this call.
   mutating func requestRun() -> (run: Int, action: Action) {
-    last = nil
+    requestedRun = run + 1
     switch phase {
     case .current:
       guard isWaiting else {
@@ -119,12 +123,15 @@ struct LiveQueryState<Value> {
     let isStale = overflowed || changes.contains { concerns($0) }
     phase = isStale ? .stale : .current
     guard isWaiting else { return .none }
-    if let last, let areEqual, areEqual(last, value) {
+    if let last, run < requestedRun || requestedRun <= lastRun, let areEqual,
+      areEqual(last, value)
+    {
       // Nothing to deliver; the consumer goes on waiting.
       guard isStale else { return .none }
       return start()
     }
     last = value
+    lastRun = run
     isWaiting = false
     return .resume(.success(Delivery(value: value, run: run)))
   }
