@@ -145,6 +145,17 @@ int clx_guarded_eventfd(void) {
   return fd;
 }
 
+int clx_guarded_memfd(const char *name) {
+  enter();
+  int fd = make_room();
+  if (fd == 0) {
+    fd = memfd_create(name, MFD_CLOEXEC);
+    fd = note(fd < 0 ? -errno : fd);
+  }
+  leave();
+  return fd;
+}
+
 void clx_guarded_close(int fd, bool unlock) {
   enter();
   for (int index = 0; index < guarded_used; index++) {
@@ -230,6 +241,13 @@ int clx_wait(int first, int second, int64_t nanoseconds) {
 
 // ---- files ----------------------------------------------------------------------------------
 
+int clx_next_descriptor(void) {
+  int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  close(fd);
+  return fd;
+}
+
 int clx_fallocate(int fd, int64_t offset, int64_t length) {
   int result;
   do {
@@ -257,11 +275,6 @@ void clx_error_text(int code, char *buffer, size_t size) {
     strncpy(buffer, text, size - 1);
     buffer[size - 1] = 0;
   }
-}
-
-int clx_memfd(const char *name) {
-  int fd = memfd_create(name, MFD_CLOEXEC);
-  return fd < 0 ? -errno : fd;
 }
 
 // ---- processes and threads --------------------------------------------------------------------

@@ -31,6 +31,12 @@ int clx_guarded_socket(void);
 // Makes an eventfd, close-on-exec and non-blocking, guarded like the above.
 int clx_guarded_eventfd(void);
 
+// Makes an anonymous file in memory, close-on-exec, guarded like the above.
+int clx_guarded_memfd(const char *name);
+
+// The number that the next descriptor would get, or -errno.
+int clx_next_descriptor(void);
+
 // Drops all open-file-description locks of `fd` when `unlock`, forgets it, closes it.
 void clx_guarded_close(int fd, bool unlock);
 
@@ -65,9 +71,6 @@ int clx_statfs_magic(const char *path, uint64_t *magic);
 
 // The message for an errno, without the C library's shared buffer.
 void clx_error_text(int code, char *buffer, size_t size);
-
-// An anonymous file in memory, close-on-exec.
-int clx_memfd(const char *name);
 
 // Forks, runs `body(context)` in the child and exits it with the result; returns the exit
 // status of the child, or -errno. For tests of what a forked child may and may not do.
