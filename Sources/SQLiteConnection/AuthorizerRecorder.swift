@@ -2,16 +2,21 @@ internal import CSQLite
 
 /// Collects what SQLite's authorizer tells while a statement is compiled.
 ///
-/// SQLite calls the authorizer during `sqlite3_prepare_v3`, and again during `sqlite3_step` when a
-/// changed schema makes it compile the statement anew. Virtual tables compile statements of their
-/// own at either time (FTS5 reads its shadow tables so); what these report is mixed in, which
-/// makes the result larger than needed and never too small.
+/// A virtual table that is connected meanwhile compiles statements of its own (FTS5 asks
+/// `PRAGMA data_version` and reads its configuration), and the authorizer cannot tell whose they
+/// are. Connecting leaves a mark, though: the declaration of the table's columns looks like an
+/// update of the schema table. Compiled once more, with the virtual table connected by then, the
+/// statement stands alone. See `ConnectionHandle.compile`.
 final class AuthorizerRecorder {
   private(set) var reads: [String: Set<String>] = [:]
   private(set) var effects = StatementEffects()
   /// Tables read without a column and without a database name, to be looked up afterwards.
   private(set) var unresolved: Set<String> = []
+  /// Whether a virtual table may have been connected, and the rest may in part be its own doing.
+  private(set) var isMixed = false
   private var isUsed = false
+  /// Whether the text that is being compiled is a pragma, and not one of a virtual table's.
+  var asksPragmaPolicy = false
   /// Decides which pragmas are compiled.
   var pragmaPolicy: ((_ name: String, _ argument: String?) -> Bool)?
 
@@ -21,6 +26,7 @@ final class AuthorizerRecorder {
     reads = [:]
     effects = StatementEffects()
     unresolved = []
+    isMixed = false
     isUsed = false
   }
 
@@ -59,7 +65,7 @@ final class AuthorizerRecorder {
   private func allows(
     pragma name: UnsafePointer<CChar>?, _ argument: UnsafePointer<CChar>?
   ) -> Bool {
-    guard let pragmaPolicy, let name else { return true }
+    guard asksPragmaPolicy, let pragmaPolicy, let name else { return true }
     return pragmaPolicy(
       String(cString: name).lowercased(), argument.map { String(cString: $0) })
   }
@@ -87,7 +93,8 @@ final class AuthorizerRecorder {
     guard let table else { return }
     switch String(cString: table) {
     // Every schema change writes these; in defensive mode nobody else can.
-    case "sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema": break
+    case "sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema":
+      isMixed = true
     default: effects.writtenTables.insert(qualifiedName(table, databaseName))
     }
   }

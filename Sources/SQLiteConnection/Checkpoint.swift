@@ -29,6 +29,13 @@ package struct CheckpointResult: Sendable, Equatable {
   package var checkpointedFrames: Int
   /// Whether somebody was in the way.
   package var busy: Bool
+
+  /// Describes what a checkpoint did.
+  package init(walFrames: Int, checkpointedFrames: Int, busy: Bool) {
+    self.walFrames = walFrames
+    self.checkpointedFrames = checkpointedFrames
+    self.busy = busy
+  }
 }
 
 extension Connection {

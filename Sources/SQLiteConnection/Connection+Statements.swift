@@ -37,9 +37,8 @@ extension Connection {
     while offset < length {
       let database = try openDatabase(sql)
       number += 1
-      handle.recorder.discard()
       let (compilation, text) = sql.withUTF8 { bytes in
-        let compilation = Compilation.compile(
+        let compilation = handle.compile(
           bytes, from: offset, isPersistent: false, on: database)
         let part = UnsafeBufferPointer(rebasing: bytes[compilation.start..<compilation.end])
         return (compilation, String(decoding: part, as: UTF8.self))
@@ -106,10 +105,9 @@ extension Connection {
     _ sql: String, isPersistent: Bool
   ) throws(SQLiteError) -> PreparedStatement {
     let database = try openDatabase(sql)
-    handle.recorder.discard()
     var text = sql
     let (compilation, trailing) = text.withUTF8 { bytes -> (Compilation, String?) in
-      let compilation = Compilation.compile(
+      let compilation = handle.compile(
         bytes, from: 0, isPersistent: isPersistent, on: database)
       guard compilation.pointer != nil else { return (compilation, nil) }
       let rest = SQLText.skipTrivia(bytes, from: compilation.end)
@@ -139,8 +137,6 @@ extension Connection {
       throw SQLiteError(
         code: .misuse, message: "the text contains no statement", sql: sql, path: path)
     }
-    return PreparedStatement(
-      pointer: pointer, sql: sql, isVacuum: compilation.isVacuum, handle: handle,
-      database: database)
+    return PreparedStatement(pointer, compilation, sql: sql, handle: handle)
   }
 }

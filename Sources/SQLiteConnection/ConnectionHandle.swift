@@ -44,33 +44,3 @@ final class ConnectionHandle {
     return database
   }
 }
-
-/// What `sqlite3_prepare_v3` made of one statement of a text.
-struct Compilation {
-  /// The statement; `nil` when there is none or it is wrong.
-  var pointer: OpaquePointer?
-  var code: Int32 = SQLITE_OK
-  /// Where the statement begins and where the text after it begins, in bytes.
-  var start = 0
-  var end = 0
-  var isVacuum = false
-
-  /// Compiles the first statement at or after `offset`.
-  static func compile(
-    _ bytes: UnsafeBufferPointer<UInt8>, from offset: Int, isPersistent: Bool,
-    on database: OpaquePointer
-  ) -> Compilation {
-    var result = Compilation()
-    result.start = SQLText.skipTrivia(bytes, from: offset)
-    result.end = bytes.count
-    guard result.start < bytes.count, let base = bytes.baseAddress else { return result }
-    result.isVacuum = SQLText.begins(with: "VACUUM", bytes, at: result.start)
-    let text = UnsafeRawPointer(base + result.start).assumingMemoryBound(to: CChar.self)
-    var tail: UnsafePointer<CChar>?
-    result.code = sqlite3_prepare_v3(
-      database, text, Int32(clamping: bytes.count - result.start),
-      isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0, &result.pointer, &tail)
-    if let tail { result.end = result.start + (tail - text) }
-    return result
-  }
-}

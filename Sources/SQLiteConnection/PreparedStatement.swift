@@ -36,23 +36,20 @@ package final class PreparedStatement {
   private(set) var pointer: OpaquePointer?
   private var state = State.ready
   private var reprepareCount: Int32 = 0
-  private let isVacuum: Bool
   var cachedColumnNames: [String]?
   /// When the cache handed it out last; only the cache writes it.
   var lastUse: UInt64 = 0
 
   init(
-    pointer: OpaquePointer, sql: String, isVacuum: Bool, handle: ConnectionHandle,
-    database: OpaquePointer
+    _ pointer: OpaquePointer, _ compilation: Compilation, sql: String, handle: ConnectionHandle
   ) {
     self.pointer = pointer
     self.sql = sql
     self.handle = handle
-    self.isVacuum = isVacuum
     isReadOnly = sqlite3_stmt_readonly(pointer) != 0
     parameterCount = Int(sqlite3_bind_parameter_count(pointer))
-    (readSet, effects) = handle.recorder.take(on: database)
-    noteVacuum()
+    readSet = compilation.readSet
+    effects = compilation.effects
     handle.insert(self)
   }
 
@@ -126,7 +123,6 @@ package final class PreparedStatement {
 
   /// The step that may find a changed schema and compile the statement anew.
   private func firstStep() throws(SQLiteError) -> Bool {
-    handle.recorder.discard()
     let code = sqlite3_step(pointer)
     switch code {
     case SQLITE_ROW: state = .row
@@ -137,20 +133,18 @@ package final class PreparedStatement {
     return code == SQLITE_ROW
   }
 
+  /// Takes over what a changed schema has changed.
+  ///
+  /// What the authorizer heard during the step is no help: virtual tables compile statements of
+  /// their own while they run.
   private func refreshAfterReprepare() {
     let count = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
-    guard count != reprepareCount, let database = handle.database else { return }
+    guard count != reprepareCount else { return }
     reprepareCount = count
     cachedColumnNames = nil
-    (readSet, effects) = handle.recorder.take(on: database)
-    noteVacuum()
-  }
-
-  /// `VACUUM` is the one statement of effect that the authorizer is not asked about.
-  private func noteVacuum() {
-    guard isVacuum else { return }
-    effects.isVacuum = true
-    effects.isPlain = false
+    guard let (readSet, effects) = handle.analyze(sql) else { return }
+    self.readSet = readSet
+    self.effects = effects
   }
 
   private func failure(_ code: Int32) -> SQLiteError {

@@ -77,6 +77,8 @@ package struct PreupdateChange: ~Copyable {
   }
 
   /// Returns a column after the change; NULL for a deletion.
+  ///
+  /// A whole number inserted into a REAL column comes as the integer that SQLite stores.
   package func newValue(_ column: Int) -> SQLiteValue {
     guard kind != .delete else { return .null }
     return SQLiteValue(rawNew(column))

@@ -32,6 +32,18 @@ enum SQLText {
     return index
   }
 
+  /// Returns whether the statement at `start` is a pragma, or explains one.
+  ///
+  /// SQLite carries out pragmas that it only explains as well.
+  static func isPragma(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+    var index = start
+    let prefixes: [StaticString] = ["EXPLAIN", "QUERY", "PLAN"]
+    for keyword in prefixes where begins(with: keyword, bytes, at: index) {
+      index = skipTrivia(bytes, from: index + keyword.utf8CodeUnitCount)
+    }
+    return begins(with: "PRAGMA", bytes, at: index)
+  }
+
   /// Returns whether the text at `start` begins with `keyword` (given in upper case).
   static func begins(
     with keyword: StaticString, _ bytes: UnsafeBufferPointer<UInt8>, at start: Int

@@ -25,6 +25,12 @@ package struct StatementEffects: Sendable, Equatable {
     package var operation: Operation
     /// Its name.
     package var name: String
+
+    /// Describes the use of a savepoint.
+    package init(operation: Operation, name: String) {
+      self.operation = operation
+      self.name = name
+    }
   }
 
   /// One change of the schema.
@@ -48,6 +54,14 @@ package struct StatementEffects: Sendable, Equatable {
     package var tableName: String?
     /// The database that holds it: `main`, `temp`, or an attached one.
     package var databaseName: String
+
+    /// Describes a change of the schema.
+    package init(kind: Kind, objectName: String, tableName: String?, databaseName: String) {
+      self.kind = kind
+      self.objectName = objectName
+      self.tableName = tableName
+      self.databaseName = databaseName
+    }
   }
 
   /// A `PRAGMA` with its argument.
@@ -56,6 +70,12 @@ package struct StatementEffects: Sendable, Equatable {
     package var name: String
     /// The argument as written, without quotes.
     package var argument: String?
+
+    /// Describes the use of a pragma.
+    package init(name: String, argument: String? = nil) {
+      self.name = name
+      self.argument = argument
+    }
   }
 
   /// Set for `BEGIN`, `COMMIT`, `ROLLBACK`.
