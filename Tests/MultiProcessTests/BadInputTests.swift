@@ -109,7 +109,7 @@ extension MultiProcess {
           #expect(error?.name == "sql")
           #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
         }
-        #expect(try await worker.integers("SELECT count(*) FROM note") == [0])
+        try await worker.expectIntegers("SELECT count(*) FROM note", [0])
       }
     }
 
@@ -128,7 +128,7 @@ extension MultiProcess {
         }
         #expect(error?.name == "writeInRead")
         try await worker.execute("INSERT INTO note (body) VALUES ('after')")
-        #expect(try await scene.shell("SELECT body FROM note") == ["after"])
+        try await scene.expectShell("SELECT body FROM note", ["after"])
       }
     }
   }

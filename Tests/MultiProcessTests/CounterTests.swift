@@ -18,7 +18,7 @@ extension MultiProcess {
         }
         for (worker, command) in commands { try await worker.end(of: command) }
 
-        #expect(try await scene.shell("SELECT n FROM counter") == ["16000"])
+        try await scene.expectShell("SELECT n FROM counter", ["16000"])
         let values = try await watcher.values(of: watch) { $0 == [[16_000]] }
         let numbers = values.compactMap { $0.list?.first?.list?.first?.int }
         #expect(numbers == numbers.sorted(), "the watcher saw the counter go back")
@@ -43,7 +43,7 @@ extension MultiProcess {
         }
         for (worker, command) in commands { try await worker.end(of: command) }
         _ = try await python.next("done") { $0.text == "done" }
-        #expect(try await workers[0].integers("SELECT n FROM counter") == [2300])
+        try await workers[0].expectIntegers("SELECT n FROM counter", [2300])
         try await scene.expectIntegrity()
       }
     }

@@ -19,9 +19,8 @@ extension MultiProcess {
         #expect(answer["child"]?["message"]?.string?.contains(scene.path) == true)
         try await worker.execute("INSERT INTO note (body) VALUES ('after')")
         try await other.execute("INSERT INTO note (body) VALUES ('other')")
-        #expect(
-          try await scene.shell("SELECT body FROM note ORDER BY id")
-            == ["parent", "after", "other"])
+        try await scene.expectShell(
+          "SELECT body FROM note ORDER BY id", ["parent", "after", "other"])
         try await scene.expectIntegrity()
       }
     }
@@ -36,7 +35,7 @@ extension MultiProcess {
         parent.child.kill()
         try await parent.child.exit()
         try await other.execute("INSERT INTO note (body) VALUES ('other')")
-        #expect(try await scene.shell("SELECT body FROM note") == ["other"])
+        try await scene.expectShell("SELECT body FROM note", ["other"])
         #expect(kill(child, SIGKILL) == 0, "the child was to live until now")
       }
     }

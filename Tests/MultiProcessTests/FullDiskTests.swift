@@ -42,13 +42,13 @@ extension MultiProcess {
         #expect(error?.name == "diskFull")
         #expect(error?.message.contains(scene.path) == true)
         // Nothing half done, and reading goes on.
-        #expect(try await worker.integers(Scene.invariant) == [0, 10, 10])
-        #expect(try await worker.integers("SELECT count(*) FROM note") == [0])
+        try await worker.expectIntegers(Scene.invariant, [0, 10, 10])
+        try await worker.expectIntegers("SELECT count(*) FROM note", [0])
 
         try await worker.perform("remove", filler)
         try await worker.perform(
           "append", ["writer": "w", "from": 11, "count": 1, "sql": .list(withNote)])
-        #expect(try await worker.value(of: watch) == [[0, 11, 11]])
+        try await worker.expectValue(of: watch, [[0, 11, 11]])
         #expect(try await worker.perform("check")["problems"] == [])
       }
     }
@@ -65,12 +65,11 @@ extension MultiProcess {
         let error = await #expect(throws: WorkerError.self) { try await worker.end(of: append) }
         #expect(error?.name == "diskFull")
         let acknowledged = worker.events("ack", of: append).count
-        #expect(try await worker.integers(Scene.invariant) == [0, acknowledged, acknowledged])
+        try await worker.expectIntegers(Scene.invariant, [0, acknowledged, acknowledged])
         try await worker.perform("remove", filler)
         try await worker.perform(
           "append", ["writer": "again", "count": 5, "sql": Scene.transfer])
-        #expect(
-          try await worker.integers(Scene.invariant) == [0, acknowledged + 5, acknowledged + 5])
+        try await worker.expectIntegers(Scene.invariant, [0, acknowledged + 5, acknowledged + 5])
         #expect(try await worker.perform("check")["problems"] == [])
       }
     }
@@ -90,14 +89,14 @@ extension MultiProcess {
         }
         #expect(["diskFull", "inputOutput"].contains(error?.name))
         #expect(error?.message.contains(scene.path) == true)
-        #expect(try await other.integers(Scene.invariant) == [0, 10, 10])
+        try await other.expectIntegers(Scene.invariant, [0, 10, 10])
         // A process that met the bound is in nobody's way.
         try await other.perform("append", ["writer": "o", "count": 10, "sql": Scene.transfer])
         try await worker.perform("limitFileSize")
         try await worker.perform(
           "append", ["writer": "w", "from": 11, "count": 10, "sql": Scene.transfer])
         try await worker.execute(big)
-        #expect(try await other.integers(Scene.invariant) == [0, 30, 30])
+        try await other.expectIntegers(Scene.invariant, [0, 30, 30])
         try await scene.expectIntegrity()
       }
     }

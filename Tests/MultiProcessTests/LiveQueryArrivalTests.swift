@@ -15,9 +15,9 @@ extension MultiProcess {
         let (watch, first) = try await alone.observe(notes)
         #expect(first == [])
         try await alone.execute("INSERT INTO note VALUES (1, 'one')")
-        #expect(try await alone.value(of: watch) == [[1, "one"]])
+        try await alone.expectValue(of: watch, [[1, "one"]])
         try await alone.execute("DELETE FROM note")
-        #expect(try await alone.value(of: watch) == [])
+        try await alone.expectValue(of: watch, [])
       }
     }
 
@@ -30,7 +30,7 @@ extension MultiProcess {
         #expect(first == [])
         for round in 1...50 {
           try await writer.execute("INSERT OR REPLACE INTO note VALUES (1, 'round \(round)')")
-          #expect(try await watcher.value(of: watch) == [[1, .text("round \(round)")]])
+          try await watcher.expectValue(of: watch, [[1, .text("round \(round)")]])
         }
       }
     }
@@ -42,7 +42,7 @@ extension MultiProcess {
         let (watch, _) = try await watcher.observe(notes)
         for round in 1...5 {
           try await writer.execute("INSERT OR REPLACE INTO note VALUES (1, 'round \(round)')")
-          #expect(try await watcher.value(of: watch) == [[1, .text("round \(round)")]])
+          try await watcher.expectValue(of: watch, [[1, .text("round \(round)")]])
         }
       }
     }
@@ -55,7 +55,7 @@ extension MultiProcess {
         let (watch, _) = try await watcher.observe(notes)
         for round in 1...5 {
           try await scene.shell("INSERT OR REPLACE INTO note VALUES (1, 'round \(round)')")
-          #expect(try await watcher.value(of: watch) == [[1, .text("round \(round)")]])
+          try await watcher.expectValue(of: watch, [[1, .text("round \(round)")]])
         }
       }
     }
@@ -73,7 +73,7 @@ extension MultiProcess {
           """)
         for round in 1...20 {
           python.send("round \(round)")
-          #expect(try await watcher.value(of: watch) == [[1, .text("round \(round)")]])
+          try await watcher.expectValue(of: watch, [[1, .text("round \(round)")]])
         }
       }
     }
@@ -90,11 +90,11 @@ extension MultiProcess {
           count += 1
           try await writer.execute("INSERT INTO note (body) VALUES ('x')")
           for (reader, watch) in workers {
-            #expect(try await reader.value(of: watch) == [[.integer(count)]])
+            try await reader.expectValue(of: watch, [[.integer(count)]])
           }
         }
         try await scene.shell("DELETE FROM note")
-        for (reader, watch) in workers { #expect(try await reader.value(of: watch) == [[0]]) }
+        for (reader, watch) in workers { try await reader.expectValue(of: watch, [[0]]) }
       }
     }
   }

@@ -30,11 +30,11 @@ extension MultiProcess {
 
         // The next thing that anyone sees is the real one.
         for (worker, watch) in watchers {
-          #expect(try await worker.value(of: watch) == [["real"]])
+          try await worker.expectValue(of: watch, [["real"]])
         }
         let change = try await other.event("change", of: feed)
-        #expect(change["tables"] == ["note"] && change["rows"] == 1)
-        #expect(try await scene.shell("SELECT body FROM note") == ["real"])
+        #expect(change["tables"] == ["note"] && change["rows"] == 1, "\(change)")
+        try await scene.expectShell("SELECT body FROM note", ["real"])
       }
     }
 
@@ -46,7 +46,7 @@ extension MultiProcess {
         victim.begin("transact", ["sql": ghost, "end": "crash"])
         #expect(try await victim.child.exit() == .signalled(SIGKILL))
         try await other.execute("INSERT INTO note (body) VALUES ('real')")
-        #expect(try await other.value(of: watch) == [["real"]])
+        try await other.expectValue(of: watch, [["real"]])
         try await scene.expectIntegrity()
       }
     }
@@ -70,8 +70,7 @@ extension MultiProcess {
             committed += writer.events("ack", of: command).count
           }
         }
-        let numbers = try await writer.integers(Scene.invariant)
-        #expect(numbers == [0, committed, committed])
+        try await writer.expectIntegers(Scene.invariant, [0, committed, committed])
       }
     }
   }

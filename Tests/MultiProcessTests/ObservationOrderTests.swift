@@ -39,7 +39,7 @@ extension MultiProcess {
         // At rest, nothing more comes: a marker is the next thing that anyone sees.
         try await writer.execute("UPDATE account SET amount = amount + 1 WHERE id = 1")
         for (reader, id, _) in observers {
-          #expect(try await reader.value(of: id) == [[1, 4000, 4000]])
+          try await reader.expectValue(of: id, [[1, 4000, 4000]])
         }
       }
     }

@@ -42,7 +42,7 @@ extension MultiProcess {
       try await withClosedDatabase { scene in
         try #require(chmod(scene.directory, 0) == 0)
         let error = try await errorOfWriting(scene)
-        #expect(error?.name == "permissionDenied")
+        #expect(error?.name == "permissionDenied", "\(error?.description ?? "")")
         #expect(error?.message.contains(scene.directory) == true)
       }
     }
@@ -51,7 +51,7 @@ extension MultiProcess {
       try await withClosedDatabase { scene in
         try #require(chmod(scene.path, 0) == 0)
         let error = try await errorOfWriting(scene)
-        #expect(error?.name == "permissionDenied")
+        #expect(error?.name == "permissionDenied", "\(error?.description ?? "")")
         #expect(error?.message.contains(scene.path) == true)
       }
     }
@@ -90,7 +90,7 @@ extension MultiProcess {
         let (watch, first) = try await reader.observe("SELECT body FROM note ORDER BY id")
         #expect(first == [["one"]])
         try await writer.execute("INSERT INTO note (body) VALUES ('two')")
-        #expect(try await reader.value(of: watch) == [["one"], ["two"]])
+        try await reader.expectValue(of: watch, [["one"], ["two"]])
         let error = await #expect(throws: WorkerError.self) {
           try await reader.execute("INSERT INTO note (body) VALUES ('three')")
         }

@@ -27,16 +27,37 @@ extension MultiProcess {
           #expect(found.message.contains(part), "\(found.message) does not say \(part)")
         }
         // Reading needs nobody's leave.
-        #expect(try await other.integers("SELECT count(*) FROM note") == [0])
+        try await other.expectIntegers("SELECT count(*) FROM note", [0])
 
         holder.child.resume()
         holder.begin("release", ["of": .integer(Int64(held))])
         try await holder.end(of: held)
         try await patient.end(of: waiting)
         try await other.execute("INSERT INTO note (body) VALUES ('again')")
-        #expect(
-          try await scene.shell("SELECT body FROM note ORDER BY body")
-            == ["again", "held", "patient"])
+        try await scene.expectShell(
+          "SELECT body FROM note ORDER BY body", ["again", "held", "patient"])
+      }
+    }
+
+    @Test func `a process that opens the file meanwhile can read and observe`() async throws {
+      try await withScene { scene in
+        let holder = try await scene.opened("frozen")
+        try await holder.execute("INSERT INTO note (body) VALUES ('before')")
+        let held = holder.begin("hold", ["sql": ["INSERT INTO note (body) VALUES ('held')"]])
+        _ = try await holder.event("holding", of: held)
+        await holder.child.stop()
+
+        // There is nothing to prepare or migrate, so there is nobody to wait for.
+        let late = try await scene.worker()
+        let open = late.begin("open", scene.opening("late"))
+        try await late.end(of: open, within: .seconds(20))
+        let (watch, first) = try await late.observe("SELECT body FROM note ORDER BY id")
+        #expect(first == [["before"]])
+
+        holder.child.resume()
+        try await holder.perform("release", ["of": .integer(Int64(held))])
+        try await holder.end(of: held)
+        try await late.expectValue(of: watch, [["before"], ["held"]])
       }
     }
 
@@ -80,7 +101,7 @@ extension MultiProcess {
         python.send("go")
         _ = try await python.next("free") { $0.text == "free" }
         try await worker.execute("INSERT INTO note (body) VALUES ('y')")
-        #expect(try await scene.shell("SELECT body FROM note") == ["y"])
+        try await scene.expectShell("SELECT body FROM note", ["y"])
       }
     }
 
@@ -100,7 +121,7 @@ extension MultiProcess {
         try await holder.perform("release", ["of": .integer(Int64(held))])
         try await holder.end(of: held)
         try await stayer.end(of: stayed)
-        #expect(try await scene.shell("SELECT body FROM note") == ["stayed"])
+        try await scene.expectShell("SELECT body FROM note", ["stayed"])
       }
     }
   }

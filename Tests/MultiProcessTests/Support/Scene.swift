@@ -111,8 +111,15 @@ struct Scene: Sendable {
 
   /// Fails the test unless SQLite finds the database whole.
   func expectIntegrity(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-    let findings = try await shell("PRAGMA integrity_check")
-    #expect(findings == ["ok"], sourceLocation: sourceLocation)
+    try await expectShell("PRAGMA integrity_check", ["ok"], sourceLocation: sourceLocation)
+  }
+
+  /// Fails the test unless the shell prints these lines.
+  func expectShell(
+    _ sql: String, _ expected: [String], sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let found = try await shell(sql)
+    #expect(found == expected, sourceLocation: sourceLocation)
   }
 }
 

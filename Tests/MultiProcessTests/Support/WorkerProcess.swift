@@ -1,6 +1,7 @@
 import Glibc
 import ProcessHarness
 import Synchronization
+import Testing
 
 /// An error that a worker's command ended with.
 struct WorkerError: Error, CustomStringConvertible {
@@ -123,6 +124,33 @@ final class WorkerProcess: Sendable {
       all.append(value)
       if wanted(value) { return all }
     }
+  }
+}
+
+// `#expect` shows the value of what it compares only when that is not awaited; these do.
+extension WorkerProcess {
+  /// Fails the test unless the query gives these rows.
+  func expectRows(
+    _ sql: String, _ expected: JSONValue, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let found = try await query(sql)
+    #expect(found == expected, sourceLocation: sourceLocation)
+  }
+
+  /// Fails the test unless the query's first row has these integers.
+  func expectIntegers(
+    _ sql: String, _ expected: [Int], sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let found = try await integers(sql)
+    #expect(found == expected, sourceLocation: sourceLocation)
+  }
+
+  /// Fails the test unless the observation's next value is this one.
+  func expectValue(
+    of id: Int, _ expected: JSONValue, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let found = try await value(of: id)
+    #expect(found == expected, sourceLocation: sourceLocation)
   }
 }
 
