@@ -43,21 +43,16 @@ final class ChangeLogWriter {
     // When nobody has committed since our last commit, what we know still holds.
     if let counterBefore, counterBefore == knownCounter { return }
     knownCounter = nil
-    head = try sqlite.queryInt64(Self.headQuery) ?? 0
     let version = try sqlite.queryInt64("PRAGMA schema_version")
     if version != schemaVersion {
+      if try !CaptureSchema.isInstalled(on: sqlite) { try reinstall() }
       try shapes.load(from: sqlite)
-      let isFirst = schemaVersion == nil
+      // Each time until it passes: a program that was overtaken must not write the second time either.
+      try onForeignSchemaChange?()
       schemaVersion = version
-      if !isFirst { try onForeignSchemaChange?() }
     }
+    head = try ChangeReader.newestToken(on: sqlite)
   }
-
-  /// The newest token. The sequence table remembers it even if the log has been emptied.
-  static let headQuery = """
-    SELECT max(coalesce((SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1), 0),
-               coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'boutiquedb_cdc'), 0))
-    """
 
   /// Adds the commit's row. Call last before COMMIT.
   ///
@@ -112,6 +107,13 @@ final class ChangeLogWriter {
 
   /// Notes that the transaction is undone.
   func didRollBack() { knownCounter = nil }
+
+  /// Makes the log anew after a foreign tool has dropped it. Its numbers start again, so it is another
+  /// generation.
+  private func reinstall() throws {
+    try CaptureSchema.install(on: sqlite)
+    origin = nil
+  }
 
   private func insertOrigin() throws -> Int64 {
     let insert = try sqlite.prepare(

@@ -8,7 +8,8 @@ enum FileFacts {
     var info = stat()
     guard stat(path, &info) == 0 else { return "\(path): \(String(cString: strerror(errno)))" }
     let mode = String(info.st_mode & 0o7777, radix: 8)
-    return "\(path) belongs to \(user(info.st_uid)), mode 0\(mode); this process is \(user(geteuid()))"
+    return
+      "\(path) belongs to \(user(info.st_uid)), mode 0\(mode); this process is \(user(geteuid()))"
   }
 
   /// The same for the directory of a file.

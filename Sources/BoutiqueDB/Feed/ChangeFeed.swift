@@ -14,7 +14,9 @@ public struct ChangeFeed: AsyncSequence, Sendable {
 
   /// Creates a reader of the log. Without a token it begins with the first commit after its first
   /// `next()`.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: FeedReader(core: core, start: start)) }
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(reader: FeedReader(core: core, start: start))
+  }
 
   /// One reader of the change log.
   public struct Iterator: AsyncIteratorProtocol {
@@ -138,7 +140,9 @@ final class FeedReader: ChangeObserver {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let mustWait = guarded.withLock { guarded in
-          guard !guarded.mayHaveMore, guarded.failure == nil, !Task.isCancelled else { return false }
+          guard !guarded.mayHaveMore, guarded.failure == nil, !Task.isCancelled else {
+            return false
+          }
           guarded.continuation = continuation
           return true
         }

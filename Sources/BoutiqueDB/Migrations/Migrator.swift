@@ -90,7 +90,8 @@ struct Migrator: Sendable {
       let isKnown = plan.migrations.contains { $0.id == done }
       throw BoutiqueError.migrationOrder(
         path: path,
-        message: "number \(position + 1) was '\(done)' when it was applied and is '\(planned.id)' in "
+        message:
+          "number \(position + 1) was '\(done)' when it was applied and is '\(planned.id)' in "
           + "the plan; '\(done)' "
           + (isKnown ? "has another place now" : "is no longer in the plan")
           + ". A plan is only ever appended to")

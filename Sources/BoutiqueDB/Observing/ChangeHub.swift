@@ -62,7 +62,8 @@ final class ChangeHub: Sendable {
       if let failure = monitor.withLock(\.failure) { throw failure }
       return
     }
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       let (outcome, start) = monitor.update { state -> (Result<Void, any Error>?, Bool) in
         if let failure = state.failure { return (.failure(failure), false) }
         if state.isActive { return (.success(()), false) }
@@ -128,7 +129,8 @@ final class ChangeHub: Sendable {
     let (observers, changes) = monitor.withLock { state in
       let told = state.position
       // The writer thread may have gone further meanwhile; then its position stands.
-      if told.map({ $0.generation != batch.position.generation || $0.token <= batch.position.token })
+      if told.map({ $0.generation != batch.position.generation || $0.token <= batch.position.token }
+      )
         ?? true
       {
         state.position = batch.position
