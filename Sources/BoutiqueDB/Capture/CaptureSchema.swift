@@ -18,7 +18,9 @@ enum CaptureSchema {
 
   static let internalTables: Set<String> = [commitTable, metaTable, originTable, migrationTable]
 
-  /// The layout of the tables above. A file with another number is refused, not guessed at.
+  /// The layout of the tables above.
+  ///
+  /// A file with another number is refused, not guessed at.
   static let version: Int64 = 1
 
   private static let statements = [
@@ -61,9 +63,11 @@ enum CaptureSchema {
     """,
   ]
 
-  /// What Turso's `turso_cdc` table shows, in its columns' names and order (version 2 of its layout).
-  /// A table that changed as a whole is one row with a NULL id. Written with `json_each` alone: where the
-  /// schema is not trusted SQLite refuses `json_extract` in a view.
+  /// What Turso's `turso_cdc` table shows, in its columns' names and order (version 2 of its
+  /// layout).
+  ///
+  /// A table that changed as a whole is one row with a NULL id. Written with `json_each` alone:
+  /// where the schema is not trusted SQLite refuses `json_extract` in a view.
   private static let tursoView = """
     CREATE VIEW IF NOT EXISTS turso_cdc AS
     SELECT c.first + j.key AS change_id, c.time / 1000 AS change_time, c.first AS change_txn_id,
@@ -78,7 +82,9 @@ enum CaptureSchema {
     ORDER BY change_id
     """
 
-  /// Makes what is missing. Runs inside a transaction.
+  /// Makes what is missing.
+  ///
+  /// Runs inside a transaction.
   ///
   /// - Throws: ``BoutiqueError/databaseNewer(path:unknown:)`` for a later layout.
   static func install(on connection: Connection) throws {

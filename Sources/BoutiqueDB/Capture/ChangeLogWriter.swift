@@ -37,7 +37,9 @@ final class ChangeLogWriter {
     self.retention = retention
   }
 
-  /// Learns where the log and the schema stand. Call right after BEGIN IMMEDIATE.
+  /// Learns where the log and the schema stand.
+  ///
+  /// Call right after BEGIN IMMEDIATE.
   func begin() throws {
     counterBefore = sqlite.walIndexHeader()?.change
     // When nobody has committed since our last commit, what we know still holds.
@@ -54,7 +56,9 @@ final class ChangeLogWriter {
     head = try ChangeReader.newestToken(on: sqlite)
   }
 
-  /// Adds the commit's row. Call last before COMMIT.
+  /// Adds the commit's row.
+  ///
+  /// Call last before COMMIT.
   ///
   /// - Returns: the change set as other processes will read it, to be published after the commit.
   func append(_ summary: CommitSummary, schemaChanged: Bool) throws -> ChangeSet {
@@ -108,8 +112,9 @@ final class ChangeLogWriter {
   /// Notes that the transaction is undone.
   func didRollBack() { knownCounter = nil }
 
-  /// Makes the log anew after a foreign tool has dropped it. Its numbers start again, so it is another
-  /// generation.
+  /// Makes the log anew after a foreign tool has dropped it.
+  ///
+  /// Its numbers start again, so it is another generation.
   private func reinstall() throws {
     try CaptureSchema.install(on: sqlite)
     origin = nil
@@ -132,8 +137,10 @@ final class ChangeLogWriter {
   /// cost for one commit stays constant.
   private var pruningInterval: Int { max(16, retention.rows / 16) }
 
-  /// Removes records beyond the retention. The newest one always stays, since it is where others
-  /// continue. A reader that is further behind finds a gap and refreshes everything.
+  /// Removes records beyond the retention.
+  ///
+  /// The newest one always stays, since it is where others continue. A reader that is further
+  /// behind finds a gap and refreshes everything.
   private func pruneNowAndThen(newest: Int64, time: Int64) throws {
     guard commitsSincePruning >= pruningInterval else { return }
     commitsSincePruning = 0

@@ -162,8 +162,9 @@ extension String {
     }
   }
 
-  /// Appends a text as a JSON string. NUL is written as an escape: SQLite's JSON functions stop at it
-  /// otherwise.
+  /// Appends a text as a JSON string.
+  ///
+  /// NUL is written as an escape: SQLite's JSON functions stop at it otherwise.
   fileprivate mutating func appendJSON(_ text: String) {
     self += "\""
     for scalar in text.unicodeScalars {

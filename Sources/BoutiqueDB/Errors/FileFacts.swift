@@ -1,7 +1,9 @@
 import Glibc
 
-/// What `stat` says about a file, for messages. Nothing here opens a file: closing a descriptor of the
-/// database would drop SQLite's locks of the whole process.
+/// What `stat` says about a file, for messages.
+///
+/// Nothing here opens a file: closing a descriptor of the database would drop SQLite's locks of the
+/// whole process.
 enum FileFacts {
   /// Owner, group and mode, or why they cannot be read.
   static func describe(_ path: String) -> String {

@@ -23,7 +23,9 @@ struct Migrator: Sendable {
     _ = try pending(on: sqlite)
   }
 
-  /// Applies what is missing. Call on the writer thread, under the write lease.
+  /// Applies what is missing.
+  ///
+  /// Call on the writer thread, under the write lease.
   func migrate(with writer: Writer) throws {
     let sqlite = writer.sqlite
     guard !plan.migrations.isEmpty, try !pending(on: sqlite).isEmpty else { return }

@@ -80,7 +80,9 @@ final class ChangeHub: Sendable {
     }
   }
 
-  /// Adds an observer. It is kept weakly.
+  /// Adds an observer.
+  ///
+  /// It is kept weakly.
   ///
   /// - Returns: what to give to `remove`.
   func add(_ observer: any ChangeObserver) -> Int {
@@ -108,7 +110,9 @@ final class ChangeHub: Sendable {
 
   // MARK: Changes
 
-  /// Tells observers of a commit of this process. Called by the writer thread after the commit.
+  /// Tells observers of a commit of this process.
+  ///
+  /// Called by the writer thread after the commit.
   func publish(_ change: ChangeSet) {
     let observers = monitor.withLock { state in
       state.ownOrigin = change.origin
@@ -171,7 +175,9 @@ final class ChangeHub: Sendable {
     _ = monitor.wait { state -> Bool? in state.threadIsRunning ? nil : true }
   }
 
-  /// Wakes the observing thread. Called by the bell's thread.
+  /// Wakes the observing thread.
+  ///
+  /// Called by the bell's thread.
   func wake(_ reason: Wake) { monitor.update { $0.pending.insert(reason) } }
 }
 

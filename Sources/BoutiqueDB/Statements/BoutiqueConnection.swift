@@ -25,7 +25,9 @@ public final class BoutiqueConnection {
   /// What the statements read, when somebody wants to know.
   private(set) var region: TableRegion?
   private var hasEnded = false
-  /// The error that ended the transaction from inside (a full disk, a rollback by a conflict clause).
+  /// The error that ended the transaction from inside (a full disk, a rollback by a conflict
+  /// clause).
+  ///
   /// All that follows fails with it, and so does the commit: half a closure is never committed.
   private(set) var fatalError: BoutiqueError?
   private var savepointDepth = 0

@@ -94,8 +94,10 @@ final class Writer {
     checkpointer.runIfDue(on: sqlite, busy: busy)
   }
 
-  /// Closes the connection. The last one of all processes moves the log into the database, which must
-  /// not happen beside a writer.
+  /// Closes the connection.
+  ///
+  /// The last one of all processes moves the log into the database, which must not happen beside a
+  /// writer.
   ///
   /// - Parameter checkpointing: whether the lease is held.
   func close(checkpointing: Bool) {
