@@ -29,7 +29,7 @@ import Testing
   @Test func `a name that begins with file and a colon is a name`() throws {
     let name = "file:other.db?mode=memory"
     let former = FileManager.default.currentDirectoryPath
-    // A relative path is the only one that can begin so; nothing else here depends on the directory.
+    // Only a relative path can begin so; no other test depends on the current directory.
     #expect(FileManager.default.changeCurrentDirectoryPath(directory.path))
     defer { _ = FileManager.default.changeCurrentDirectoryPath(former) }
     var options = ConnectionOptions()
