@@ -55,24 +55,24 @@ extension MultiProcess {
       var random = SeededGenerator(for: "a write that is cancelled")
       try await withScene { scene in
         let writer = try await scene.opened("writer")
-        // Three hundred rows make the transaction long enough to be cancelled inside.
+        // A thousand rows make the transaction long enough to be cancelled inside.
         var statements = Scene.transfer.list ?? []
         statements.append(
           """
           INSERT INTO note (body) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n \
-          WHERE i < 300) SELECT i FROM n
+          WHERE i < 1000) SELECT i FROM n
           """)
         var (committed, cancelled) = (0, 0)
         for number in 1...300 {
           let command = writer.begin(
             "append", ["writer": .text("task \(number)"), "count": 1, "sql": .list(statements)])
-          usleep(UInt32.random(in: 0...2500, using: &random))
+          usleep(UInt32.random(in: 0...1500, using: &random))
           writer.begin("cancel", ["of": .integer(Int64(command))])
           do {
             try await writer.end(of: command)
             committed += 1
           } catch let error as WorkerError {
-            #expect(error.name == "cancelled")
+            #expect(error.name == "cancelled", "\(error)")
             // Cancelled after its acknowledgement: the write itself had returned.
             let acknowledged = writer.events("ack", of: command).count
             committed += acknowledged
@@ -81,7 +81,7 @@ extension MultiProcess {
         }
         print("of 300 writes \(committed) were committed and \(cancelled) cancelled")
         try await writer.expectIntegers(Scene.invariant, [0, committed, committed])
-        try await writer.expectIntegers("SELECT count(*) FROM note", [300 * committed])
+        try await writer.expectIntegers("SELECT count(*) FROM note", [1000 * committed])
       }
     }
   }
