@@ -3,14 +3,17 @@ import Foundation
 import TestDatabase
 import Testing
 
-/// The README's example, compiled and run. The text between the markers is compared with the README, so
-/// that neither can change without the other.
+/// The README's example, compiled and run.
+///
+/// The text between the markers is compared with the README, so that neither can change without the
+/// other.
 @Suite struct ReadmeSnippetTests {
   private func program(url: URL, arguments: [String]) async throws {
     // BEGIN README
     let plan = BoutiqueMigrationPlan {
       BoutiqueMigration("v1") { conn in
-        try conn.execute("CREATE TABLE job (id INTEGER PRIMARY KEY, name TEXT, done INTEGER DEFAULT 0)")
+        try conn.execute(
+          "CREATE TABLE job (id INTEGER PRIMARY KEY, name TEXT, done INT DEFAULT 0)")
       }
     }
     let db = try await BoutiqueDB.open(
@@ -18,7 +21,8 @@ import Testing
 
     if arguments.dropFirst().first == "watch" {
       for try await open in db.observe({ conn in
-        try conn.query("SELECT name FROM job WHERE NOT done").map { try $0.decode("name", as: String.self) }
+        let rows = try conn.query("SELECT name FROM job WHERE NOT done")
+        return try rows.map { try $0.decode("name", as: String.self) }
       }) {
         print("open jobs:", open)
         // END README

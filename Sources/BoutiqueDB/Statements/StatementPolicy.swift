@@ -30,7 +30,9 @@ enum StatementPolicy {
     return nil
   }
 
-  /// Whether a closure may run a pragma. Asked while it is compiled: many take effect right there.
+  /// Whether a closure may run a pragma.
+  ///
+  /// Asked while it is compiled: many take effect right there.
   static func admits(pragma name: String, argument: String?) -> Bool {
     argument == nil || !refusedPragmas.contains(name)
   }
