@@ -4,7 +4,7 @@ import SharedFileCoordination
 /// A real process that takes part by the documented layout alone, written in another language.
 ///
 /// It reads one command a line and answers one line each: `lock BYTE`, `unlock BYTE`,
-/// `pwrite OFFSET HEX`, `fork` (a child that keeps the descriptor and sleeps).
+/// `pwrite OFFSET HEX`, `fork` (a child that keeps this one descriptor and sleeps).
 final class PythonChild: @unchecked Sendable {
   // Used by one test, which is one thread at a time.
   private let process = Process()
@@ -41,7 +41,7 @@ final class PythonChild: @unchecked Sendable {
             elif words[0] == 'fork':
                 child = os.fork()
                 if child == 0:
-                    os.close(0); os.close(1)
+                    os.closerange(0, fd); os.closerange(fd + 1, 256)
                     time.sleep(600)
                     os._exit(0)
                 answer(str(child))
