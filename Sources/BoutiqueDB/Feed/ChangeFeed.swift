@@ -131,7 +131,7 @@ final class FeedReader: ChangeObserver {
       guarded.position = batch.position
       if batch.hasMore { guarded.mayHaveMore = true }
       guarded.buffer.append(
-        contentsOf: batch.changes.map { change in
+        contentsOf: batch.changes.lazy.filter { !$0.isEmpty }.map { change in
           let origin: ChangeOrigin =
             change.origin.map { $0 == own ? .thisProcess : origins[$0] ?? .foreign } ?? .foreign
           return BoutiqueChange(change, generation: batch.position.generation, origin: origin)

@@ -1,5 +1,6 @@
 import Glibc
 import SQLiteConnection
+import SharedFileCoordination
 public import StructuredQueries
 
 /// The connection that a `read`, `write`, `observe` or migration closure works with.
@@ -19,6 +20,7 @@ public final class BoutiqueConnection {
   let sqlite: Connection
   private let role: Role
   private let thread = pthread_self()
+  private let fork = ForkGuard()
   private let cancellation: CancellationFlag?
   /// Gathers what the statements change; nil in a read.
   private let collector: ChangeCollector?
@@ -83,9 +85,9 @@ public final class BoutiqueConnection {
   public func executeScript(_ sql: String) throws {
     try guardUse(of: sql)
     do {
-      try sqlite.executeScript(sql) { statement in try self.admit(statement) }
+      try underPolicy { try sqlite.executeScript(sql) { statement in try self.admit(statement) } }
     } catch {
-      throw failure(error)
+      throw refusal(error, sql) ?? failure(error)
     }
   }
 
@@ -179,9 +181,9 @@ public final class BoutiqueConnection {
     try guardUse(of: sql)
     let statement: PreparedStatement
     do {
-      statement = try sqlite.prepare(sql)
+      statement = try underPolicy { try sqlite.prepare(sql) }
     } catch {
-      throw failure(error)
+      throw refusal(error, sql) ?? failure(error)
     }
     do {
       try admit(statement)
@@ -192,7 +194,25 @@ public final class BoutiqueConnection {
     return statement
   }
 
+  /// Compiles something of the closure's: a refused pragma does not even get that far.
+  private func underPolicy<R>(_ body: () throws -> R) rethrows -> R {
+    sqlite.setPragmaPolicy { StatementPolicy.admits(pragma: $0, argument: $1) }
+    defer { sqlite.setPragmaPolicy(nil) }
+    return try body()
+  }
+
+  private func refusal(_ error: any Error, _ sql: String) -> BoutiqueError? {
+    guard let error = error as? SQLiteError, error.code.primary == .auth else { return nil }
+    return .statementRefused(sql: error.sql ?? sql, reason: StatementPolicy.pragmaRefusal)
+  }
+
+  /// Throws in a child made by fork inside the closure.
+  func checkProcess() throws {
+    guard fork.isSameProcess else { throw BoutiqueError.usedAcrossFork(path: sqlite.path) }
+  }
+
   func guardUse(of sql: String) throws {
+    try checkProcess()
     if hasEnded || pthread_equal(thread, pthread_self()) == 0 {
       throw BoutiqueError.connectionEnded
     }
