@@ -126,9 +126,11 @@ struct Scene: Sendable {
 /// Gives a test a directory and processes of its own.
 ///
 /// The directory is removed afterwards, unless BOUTIQUE_KEEP_TEMPORARY is set, as `.ci/run` does.
-func withScene(_ body: (Scene) async throws -> Void) async throws {
-  let directory = FileManager.default.temporaryDirectory
-    .appendingPathComponent("boutique-\(UUID().uuidString.prefix(8))").path
+///
+/// - Parameter parent: where to make the directory, when the usual place will not do.
+func withScene(under parent: String? = nil, _ body: (Scene) async throws -> Void) async throws {
+  let parent = parent ?? FileManager.default.temporaryDirectory.path
+  let directory = "\(parent)/boutique-\(UUID().uuidString.prefix(8))"
   try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
   defer {
     if ProcessInfo.processInfo.environment["BOUTIQUE_KEEP_TEMPORARY"] == nil {
