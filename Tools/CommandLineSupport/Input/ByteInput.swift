@@ -98,3 +98,16 @@ package final class ByteInput {
     return !buffer.isEmpty
   }
 }
+
+extension ByteInput {
+  /// Reads all that is left; for texts that have to be whole anyway, as SQL.
+  package func remainingBytes() throws(MalformedInput) -> [UInt8] {
+    var bytes: [UInt8] = []
+    do {
+      while let byte = try next() { bytes.append(byte) }
+    } catch {
+      throw MalformedInput(line: 1, column: 1, reason: .unreadable(errno: error.errno))
+    }
+    return bytes
+  }
+}

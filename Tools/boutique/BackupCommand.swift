@@ -1,0 +1,41 @@
+import BoutiqueDB
+import CommandLineSupport
+import Foundation
+
+/// `boutique backup`: a consistent copy while others read and write.
+enum BackupCommand: Subcommand {
+  struct Settings: Sendable {
+    var common = CommonSettings()
+    var overwrites = false
+  }
+
+  static let initialSettings = Settings()
+
+  static let syntax = CommandSyntax<Settings>(
+    name: "boutique backup",
+    summary: "Copy a database to another file while others use it.",
+    operands: [
+      Operand("DB", help: "The database file."),
+      Operand("DEST", help: "The file to make; it is there whole or not at all."),
+    ],
+    options: [
+      .flag("overwrite", help: "Replace DEST when it is there.") { $0.overwrites = true }
+    ] + CommonSettings.options { (settings, change) in change(&settings.common) },
+    notes: [
+      """
+      The copy is the state at one moment. Never copy a database in use with cp or rsync: the copy \
+      can be damaged, and so can the original when it is overwritten.
+      """
+    ])
+
+  static func run(
+    _ settings: Settings, _ operands: [String], _ context: CommandContext
+  ) async throws -> ExitStatus {
+    try await settings.common.withDatabase(operands[0], for: .reading, command: "backup") {
+      database in
+      try await database.backup(
+        to: URL(filePath: operands[1]), overwrite: settings.overwrites)
+    }
+    return .success
+  }
+}
