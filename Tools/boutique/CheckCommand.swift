@@ -26,15 +26,11 @@ enum CheckCommand: Subcommand {
   static func run(
     _ settings: Settings, _ operands: [String], _ context: CommandContext
   ) async throws -> ExitStatus {
-    let (damage, orphans) = try await settings.common.withDatabase(
+    let faults = try await settings.common.withDatabase(
       operands[0], for: .reading, command: "check"
     ) { database in
-      let damage = try await database.integrityCheck()
-      // A damaged file gives no meaningful answer about its rows.
-      let orphans = damage.isEmpty ? try await brokenForeignKeys(database) : []
-      return (damage, orphans)
+      try await database.integrityCheck()
     }
-    let faults = damage + orphans
     if !settings.isQuiet {
       for fault in faults.prefix(longestList) { try context.output.write(fault + "\n") }
       if faults.count > longestList {
@@ -43,18 +39,5 @@ enum CheckCommand: Subcommand {
       if faults.isEmpty { try context.output.write("ok\n") }
     }
     return faults.isEmpty ? .success : .failure
-  }
-
-  private static func brokenForeignKeys(_ database: BoutiqueDB) async throws -> [String] {
-    try await database.read { connection in
-      var faults: [String] = []
-      try connection.forEachRow("PRAGMA foreign_key_check") { row in
-        let table = row["table"]?.fieldText ?? "?"
-        let parent = row["parent"]?.fieldText ?? "?"
-        let place = row["rowid"]?.fieldText.map { " row \($0)" } ?? ""
-        faults.append("\(table)\(place): its foreign key has no row in \(parent)")
-      }
-      return faults
-    }
   }
 }

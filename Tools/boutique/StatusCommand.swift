@@ -27,10 +27,14 @@ enum StatusCommand: Subcommand {
     ) { database in
       try await database.status()
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let text = String(decoding: try encoder.encode(status), as: UTF8.self)
-    try context.output.write(text + "\n")
+    if settings.writesJSON {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      let text = String(decoding: try encoder.encode(status), as: UTF8.self)
+      try context.output.write(text + "\n")
+    } else {
+      for line in status.lines(context.outputStyle) { try context.output.write(line + "\n") }
+    }
     return .success
   }
 }

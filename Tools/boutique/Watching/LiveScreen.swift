@@ -16,6 +16,8 @@ final class LiveScreen: Sendable {
     var result: WatchedResult?
     var number = 0
     var time: Int64 = 0
+    /// Why the value shown is not the newest.
+    var trouble: String?
     var isShown = false
   }
 
@@ -32,10 +34,22 @@ final class LiveScreen: Sendable {
 
   /// Shows a new value.
   func show(_ result: WatchedResult, number: Int) throws {
-    try state.withLock { state in
+    try update { state in
       state.result = result
       state.number = number
       state.time = ClockText.now
+      state.trouble = nil
+    }
+  }
+
+  /// Shows under the last value why there is no newer one.
+  func show(_ error: BoutiqueError) throws {
+    try update { $0.trouble = error.description }
+  }
+
+  private func update(_ change: (inout State) -> Void) throws {
+    try state.withLock { state in
+      change(&state)
       if !state.isShown { try output.write(AlternateScreen.enter) }
       state.isShown = true
       try draw(state)
@@ -87,7 +101,8 @@ final class LiveScreen: Sendable {
     let room = max(0, height - 4)
     let fits = result.total <= room
     let shown = result.rows.prefix(fits ? room : max(0, room - 1))
-    var lines = [first, ""] + layout.header(style)
+    let trouble = (state.trouble ?? "").visible(upToWidth: width).truncated(toWidth: width)
+    var lines = [first, style.paint(trouble, .red)] + layout.header(style)
     lines += shown.map { layout.line($0.map(\.tableCell), style) }
     if !fits {
       lines.append(style.paint("… and \(result.total - shown.count) more rows", .dim))

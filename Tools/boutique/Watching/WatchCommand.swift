@@ -81,24 +81,30 @@ enum WatchCommand: Subcommand {
         let results = database.observe { connection in
           try WatchedResult.fetch(sql, arguments, limit: limit, on: connection)
         }
+        var iterator = results.makeAsyncIterator()
         var number = 0
-        for try await result in results {
-          number += 1
-          if let screen {
-            try screen.show(result, number: number)
-          } else {
-            try write(result, number: number, asJSON: settings.writesJSON, context)
+        while number < settings.count ?? .max {
+          do {
+            guard let result = try await iterator.next() else { return }
+            number += 1
+            try show(result, number, on: screen, asJSON: settings.writesJSON, context)
+          } catch let error as BoutiqueError where number > 0 && error.mayPass {
+            try show(error, on: screen, asJSON: settings.writesJSON, context)
           }
-          if number == settings.count { break }
         }
       }
     }
     return .success
   }
 
-  private static func write(
-    _ result: WatchedResult, number: Int, asJSON: Bool, _ context: CommandContext
+  private static func show(
+    _ result: WatchedResult, _ number: Int, on screen: LiveScreen?, asJSON: Bool,
+    _ context: CommandContext
   ) throws {
+    if let screen {
+      try screen.show(result, number: number)
+      return
+    }
     let time = ClockText.now
     if asJSON {
       let names = JSONRowWriter.distinct(result.columns)
@@ -115,5 +121,33 @@ enum WatchCommand: Subcommand {
       try context.output.write(lines.joined(separator: "\n") + "\n")
     }
     try context.output.flush()
+  }
+
+  private static func show(
+    _ error: BoutiqueError, on screen: LiveScreen?, asJSON: Bool, _ context: CommandContext
+  ) throws {
+    if let screen {
+      try screen.show(error)
+    } else if asJSON {
+      let line = JSONText.object([
+        ("time", JSONText.string(ClockText.utc(ClockText.now))),
+        ("error", JSONText.string(error.description)),
+      ])
+      try context.output.write(line + "\n")
+      try context.output.flush()
+    } else {
+      context.complain("\(Program.name): \(error)\n")
+    }
+  }
+}
+
+extension BoutiqueError {
+  /// Whether the next change can make the same statement work again: a table that was dropped comes
+  /// back, a lock is given up.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .sql, .invalidStatement, .lockTimeout: true
+    default: false
+    }
   }
 }
