@@ -124,11 +124,15 @@ import Testing
   }
 }
 
-/// What a user without rights meets. Root is stopped by no mode, so these tests run the program as
+/// What a user without rights meets.
+///
+/// Root is stopped by no mode, so these tests run the program as
 /// another user; they need root for that.
 @Suite(.enabled(if: geteuid() == 0, "needs root to become another user"))
 struct PermissionTests {
-  /// Runs the program as nobody. It is copied, since the build directory may be closed to others.
+  /// Runs the program as nobody.
+  ///
+  /// It is copied, since the build directory may be closed to others.
   private func asNobody(_ bench: Workbench, _ line: String) async throws -> Outcome {
     try await bench.shell(
       """

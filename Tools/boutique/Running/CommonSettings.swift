@@ -42,7 +42,11 @@ extension CommonSettings {
     if path.isEmpty { throw UsageError.other("the name of the database is empty") }
     var configuration = BoutiqueConfiguration()
     configuration.label = label ?? "\(Program.name) \(command)"
-    if let timeout { configuration.writeLockTimeout = timeout }
+    if let timeout {
+      configuration.writeLockTimeout = timeout
+      // Opening, too, may have to wait for whoever prepares or migrates the file.
+      configuration.migrationTimeout = timeout
+    }
     if let pollInterval { configuration.cdcPollInterval = pollInterval }
     configuration.createIfMissing = use == .creating
     configuration.readOnly = use == .reading
