@@ -1,0 +1,102 @@
+public import Foundation
+
+/// A live SQLite database that several processes share.
+///
+/// ```swift
+/// let db = try await BoutiqueDB.open(path: "/var/lib/app/app.db", migrations: plan)
+/// try await db.write { conn in try conn.execute("INSERT INTO job (name) VALUES (?)", "index") }
+/// for try await count in db.observe({ try $0.query("SELECT count(*) FROM job") }) { … }
+/// ```
+///
+/// All processes open the same file, take turns at writing in the order in which they asked, and hear of
+/// each other's commits. Safe to use from any task; no call blocks a thread of Swift's cooperative pool.
+public final class BoutiqueDB: Sendable {
+  let core: OpenDatabase
+
+  init(core: OpenDatabase) { self.core = core }
+
+  // Without an explicit close the files are still given up in order, in the background.
+  deinit { core.abandon() }
+
+  // MARK: Opening
+
+  /// Opens a database, makes it when it is missing, and applies the migrations that are not applied yet.
+  ///
+  /// When several processes open a new file at the same moment, one prepares it and the others wait.
+  ///
+  /// - Parameters:
+  ///   - url: a file URL, or one of ``inMemoryURL()``.
+  ///   - configuration: how to open it.
+  ///   - migrations: the plan; an empty one accepts any database.
+  /// - Throws: ``BoutiqueError``, or `CancellationError`.
+  public static func open(
+    url: URL, configuration: BoutiqueConfiguration = BoutiqueConfiguration(),
+    migrations: BoutiqueMigrationPlan = BoutiqueMigrationPlan()
+  ) async throws -> BoutiqueDB {
+    if isInMemory(url) {
+      return BoutiqueDB(
+        core: try await DatabaseOpener.open(
+          path: ":memory:", configuration: configuration, plan: migrations))
+    }
+    guard url.isFileURL else {
+      throw BoutiqueError.invalidPath(path: url.absoluteString, message: "not a file URL")
+    }
+    return try await open(
+      path: url.path(percentEncoded: false), configuration: configuration, migrations: migrations)
+  }
+
+  /// Opens the database at a path; otherwise as ``open(url:configuration:migrations:)``.
+  public static func open(
+    path: String, configuration: BoutiqueConfiguration = BoutiqueConfiguration(),
+    migrations: BoutiqueMigrationPlan = BoutiqueMigrationPlan()
+  ) async throws -> BoutiqueDB {
+    let path = try DatabasePath.resolve(path)
+    return BoutiqueDB(
+      core: try await DatabaseOpener.open(
+        path: path, configuration: configuration, plan: migrations))
+  }
+
+  /// The path of the database file, links resolved; `:memory:` for one in memory.
+  public var path: String { core.path }
+
+  // MARK: Transactions
+
+  /// Runs a closure in one IMMEDIATE transaction and commits it.
+  ///
+  /// Writes of one process run in the order in which they were asked for; processes take turns. When the
+  /// closure throws, or the task is cancelled before the commit has begun, the transaction is rolled back
+  /// and nobody hears of it. When this returns, the commit is visible to every process.
+  ///
+  /// - Parameter body: runs on the database's writer thread. It must not wait for another write of the
+  ///   same database.
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws, ``BoutiqueError``, or `CancellationError`.
+  @discardableResult
+  public func write<R: Sendable>(
+    _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
+  ) async throws -> R {
+    try await core.write(purpose: "write", body)
+  }
+
+  /// Runs a closure in one snapshot: everything it reads is of one moment, whatever others commit.
+  ///
+  /// - Parameter body: runs on a reader thread. A statement that writes throws
+  ///   ``BoutiqueError/writeInRead(sql:)``.
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws, ``BoutiqueError``, or `CancellationError`.
+  public func read<R: Sendable>(
+    _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
+  ) async throws -> R {
+    try await core.read(body)
+  }
+
+  /// Returns the position of the newest commit, to begin a change feed from.
+  public func currentToken() async throws -> ChangeToken {
+    let position = try await core.read { try ChangeReader.head(on: $0.sqlite) }
+    return ChangeToken(generation: position.generation, number: position.token)
+  }
+
+  /// Closes the database: pending writes finish, observers end with ``BoutiqueError/closed(path:)``, the
+  /// files are given up. Returns when all of it is done; a second call waits for the first.
+  public func close() async { await core.close() }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import SQLiteConnection
+
+/// Writes one row of the change log for each commit of this process, and accounts for everybody else's.
+///
+/// The row is part of the transaction it describes, so it lives and dies with it. It carries the WAL
+/// index's change counter before and after: SQLite raises that counter by exactly one with every commit
+/// of any program, and while a write transaction is open nobody else can commit. A reader who finds that
+/// one row's `counter_before` is not the last row's `counter_after` knows that a foreign program
+/// committed in between.
+///
+/// Confined to the writer thread.
+final class ChangeLogWriter {
+  private let sqlite: Connection
+  private let label: String
+  private let shapes: SchemaShapes
+  private let retention: BoutiqueConfiguration.Retention
+  /// The newest token, as of `knownCounter`.
+  private(set) var head: Int64 = 0
+  /// The counter after the last commit that this object has accounted for; nil: ask the database.
+  private var knownCounter: UInt32?
+  private var schemaVersion: Int64?
+  /// This process's row in the origin table; nil until it is committed.
+  private(set) var origin: Int64?
+  private var counterBefore: UInt32?
+  private var commitsSincePruning = 0
+  /// Called when the schema was changed by somebody else, inside the transaction, before the closure.
+  var onForeignSchemaChange: (() throws -> Void)?
+
+  init(
+    sqlite: Connection, label: String, shapes: SchemaShapes,
+    retention: BoutiqueConfiguration.Retention
+  ) {
+    self.sqlite = sqlite
+    self.label = label
+    self.shapes = shapes
+    self.retention = retention
+  }
+
+  /// Learns where the log and the schema stand. Call right after BEGIN IMMEDIATE.
+  func begin() throws {
+    counterBefore = sqlite.walIndexHeader()?.change
+    // When nobody has committed since our last commit, what we know still holds.
+    if let counterBefore, counterBefore == knownCounter { return }
+    knownCounter = nil
+    head = try sqlite.queryInt64(Self.headQuery) ?? 0
+    let version = try sqlite.queryInt64("PRAGMA schema_version")
+    if version != schemaVersion {
+      try shapes.load(from: sqlite)
+      let isFirst = schemaVersion == nil
+      schemaVersion = version
+      if !isFirst { try onForeignSchemaChange?() }
+    }
+  }
+
+  /// The newest token. The sequence table remembers it even if the log has been emptied.
+  static let headQuery = """
+    SELECT max(coalesce((SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1), 0),
+               coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'boutiquedb_cdc'), 0))
+    """
+
+  /// Adds the commit's row. Call last before COMMIT.
+  ///
+  /// - Returns: the change set as other processes will read it, to be published after the commit.
+  func append(_ summary: CommitSummary, schemaChanged: Bool) throws -> ChangeSet {
+    let origin = try self.origin ?? insertOrigin()
+    let first = head + 1
+    let token = head + Int64(summary.changes.count) + 1
+    let time = Int64((Date().timeIntervalSince1970 * 1000).rounded())
+    let counterAfter = counterBefore.map { $0 &+ 1 }
+    let insert = try sqlite.prepare(
+      """
+      INSERT INTO boutiquedb_cdc
+        (token, first, time, origin, counter_before, counter_after, tables, changes)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      """)
+    defer { insert.reset() }
+    try insert.bind(token, at: 1)
+    try insert.bind(first, at: 2)
+    try insert.bind(time, at: 3)
+    try insert.bind(origin, at: 4)
+    if let counterBefore, let counterAfter {
+      try insert.bind(Int64(counterBefore), at: 5)
+      try insert.bind(Int64(counterAfter), at: 6)
+    } else {
+      try insert.bindNull(at: 5)
+      try insert.bindNull(at: 6)
+    }
+    try insert.bind(summary.tablesJSON, at: 7)
+    try insert.bind(summary.changesJSON, at: 8)
+    try insert.run()
+    try pruneNowAndThen(newest: token, time: time)
+    if schemaChanged { schemaVersion = nil }
+    return ChangeSet(
+      token: token, first: first, summary: summary, isEverything: false, origin: origin,
+      time: time, counterBefore: counterBefore, counterAfter: counterAfter)
+  }
+
+  /// Notes that the transaction with `change` is committed.
+  func didCommit(_ change: ChangeSet?) {
+    guard let change else {
+      // Without a row of ours the counter may have moved or not (a pragma writes pages as well).
+      knownCounter = nil
+      return
+    }
+    head = change.token
+    origin = change.origin
+    commitsSincePruning += 1
+    // After a change of the schema the shapes have to be read again.
+    knownCounter = schemaVersion == nil ? nil : change.counterAfter
+  }
+
+  /// Notes that the transaction is undone.
+  func didRollBack() { knownCounter = nil }
+
+  private func insertOrigin() throws -> Int64 {
+    let insert = try sqlite.prepare(
+      "INSERT INTO boutiquedb_origin (pid, label, started) VALUES (?1, ?2, ?3)")
+    defer { insert.reset() }
+    try insert.bind(Int64(getpid()), at: 1)
+    try insert.bind(label, at: 2)
+    try insert.bind(Int64(Date().timeIntervalSince1970), at: 3)
+    try insert.run()
+    return sqlite.lastInsertedRowID
+  }
+
+  // MARK: Pruning
+
+  /// How many commits pass between two prunings: each counts through the whole retained log once, so the
+  /// cost for one commit stays constant.
+  private var pruningInterval: Int { max(16, retention.rows / 16) }
+
+  /// Removes records beyond the retention. The newest one always stays, since it is where others
+  /// continue. A reader that is further behind finds a gap and refreshes everything.
+  private func pruneNowAndThen(newest: Int64, time: Int64) throws {
+    guard commitsSincePruning >= pruningInterval else { return }
+    commitsSincePruning = 0
+    try prune(newest: newest, time: time)
+  }
+
+  func prune(newest: Int64, time: Int64) throws {
+    let byRows = try sqlite.prepare(
+      """
+      DELETE FROM boutiquedb_cdc WHERE token < ?1 AND token <=
+        (SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1 OFFSET ?2)
+      """)
+    defer { byRows.reset() }
+    try byRows.bind(newest, at: 1)
+    try byRows.bind(Int64(max(1, retention.rows)), at: 2)
+    try byRows.run()
+    // By age only from the old end and only so many at a time: a wall clock that was set back must not
+    // punch holes, and one commit must not pay for a night of them.
+    let byAge = try sqlite.prepare(
+      """
+      WITH oldest AS (SELECT token, time FROM boutiquedb_cdc ORDER BY token LIMIT 4096)
+      DELETE FROM boutiquedb_cdc WHERE token < ?1 AND token <
+        coalesce((SELECT min(token) FROM oldest WHERE time >= ?2), (SELECT max(token) FROM oldest))
+      """)
+    defer { byAge.reset() }
+    try byAge.bind(newest, at: 1)
+    try byAge.bind(time.saturatingAdd(-(retention.age.nanosecondsClamped / 1_000_000)), at: 2)
+    try byAge.run()
+    try sqlite.execute(
+      """
+      DELETE FROM boutiquedb_origin WHERE id < (SELECT min(origin) FROM boutiquedb_cdc)
+      """)
+  }
+}

@@ -1,0 +1,45 @@
+import SQLiteConnection
+import Synchronization
+
+/// Whether the task that asked for a read or a write has been cancelled, and whom to interrupt then.
+final class CancellationFlag: Sendable {
+  private struct State {
+    var isCancelled = false
+    var running: Interruption?
+  }
+
+  private let state = Mutex(State())
+
+  var isCancelled: Bool { state.withLock(\.isCancelled) }
+
+  /// Interrupts the statement that is running, or that would run next.
+  func cancel() {
+    let running = state.withLock { state in
+      state.isCancelled = true
+      return state.running
+    }
+    running?.interrupt()
+  }
+
+  /// Says that statements of `connection` run for this task from now on.
+  ///
+  /// - Returns: false when the task has been cancelled already.
+  func begin(_ interruption: Interruption) -> Bool {
+    state.withLock { state in
+      guard !state.isCancelled else { return false }
+      state.running = interruption
+      return true
+    }
+  }
+
+  /// Says that no statement runs for this task any more.
+  ///
+  /// - Returns: false when the task has been cancelled meanwhile. From a true on, a cancellation comes
+  ///   too late and changes nothing.
+  func end() -> Bool {
+    state.withLock { state in
+      state.running = nil
+      return !state.isCancelled
+    }
+  }
+}

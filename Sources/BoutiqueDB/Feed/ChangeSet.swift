@@ -1,0 +1,117 @@
+public import StructuredQueries
+
+/// Who made a commit.
+public enum ChangeOrigin: Hashable, Sendable {
+  /// This open database.
+  case thisProcess
+  /// Another process (or another open database of this one) that uses this library.
+  case process(pid: Int32, label: String)
+  /// A program that does not use this library, or one that could not be told.
+  case foreign
+}
+
+/// One changed row.
+public struct RowChange: Hashable, Sendable {
+  /// What happened to it.
+  public enum Kind: String, Hashable, Sendable, Codable {
+    case insert
+    case update
+    case delete
+  }
+
+  /// The table.
+  public var table: String
+  /// What happened.
+  public var kind: Kind
+  /// The row id, or the primary key's values for a table without row ids.
+  public var key: [SQLValue]
+  /// For an update, the positions of the columns whose values changed, in the table's order.
+  public var columns: [Int]
+
+  /// Creates a description of a change.
+  public init(table: String, kind: Kind, key: [SQLValue], columns: [Int] = []) {
+    self.table = table
+    self.kind = kind
+    self.key = key
+    self.columns = columns
+  }
+}
+
+/// What one commit changed.
+public struct BoutiqueChange: Hashable, Sendable {
+  /// The position after this change; pass it to `changes(since:)` to go on from here.
+  public var token: ChangeToken
+  /// The tables that changed, in the order in which they were first touched. Empty when ``isEverything``.
+  public var tables: [String]
+  /// The rows that are known one by one, in the order in which they changed.
+  public var rows: [RowChange]
+  /// The tables whose rows are not listed: anything in them may have changed.
+  public var wholeTables: Set<String>
+  /// Whether anything at all may have changed: a commit of a program that does not use this library, a
+  /// restored file, or a part of the log that was pruned.
+  public var isEverything: Bool
+  /// Who made the commit.
+  public var origin: ChangeOrigin
+  /// When, in milliseconds since 1970 by the writer's wall clock; nil where unknown. Order is the token's,
+  /// never the clock's.
+  public var time: Int64?
+}
+
+/// A change inside the library: one commit's, or everything.
+struct ChangeSet: Sendable {
+  /// The commit's token number, or the last accounted one for `everything`.
+  var token: Int64
+  /// The commit's first change number.
+  var first: Int64
+  var summary: CommitSummary
+  var isEverything: Bool
+  /// The row in the origin table, nil for foreign.
+  var origin: Int64?
+  var time: Int64?
+  /// The WAL index's change counter before the commit; it is one more after.
+  var counterBefore: UInt32?
+  var counterAfter: UInt32?
+
+  static func everything(after token: Int64) -> ChangeSet {
+    ChangeSet(
+      token: token, first: token, summary: CommitSummary(tables: [], changes: []),
+      isEverything: true)
+  }
+}
+
+extension BoutiqueChange {
+  init(_ set: ChangeSet, generation: String, origin: ChangeOrigin) {
+    token = ChangeToken(generation: generation, number: set.token)
+    tables = set.summary.tables
+    isEverything = set.isEverything
+    self.origin = origin
+    time = set.time
+    rows = []
+    wholeTables = []
+    for change in set.summary.changes {
+      let table = set.summary.tables[change.table]
+      switch change.key {
+      case .whole: wholeTables.insert(table)
+      case .rowID(let id):
+        rows.append(
+          RowChange(
+            table: table, kind: .init(change.kind), key: [.integer(id)], columns: change.columns))
+      case .columns(let values):
+        rows.append(
+          RowChange(
+            table: table, kind: .init(change.kind), key: values.map(SQLValue.init),
+            columns: change.columns))
+      }
+    }
+  }
+}
+
+extension RowChange.Kind {
+  init(_ kind: RecordedChange.Kind) {
+    switch kind {
+    case .insert: self = .insert
+    case .update: self = .update
+    case .delete: self = .delete
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import SQLiteConnection
+import Synchronization
+
+/// Moves the write-ahead log's pages into the database, in turns of the writer thread.
+///
+/// Automatic checkpoints are off on every connection, so that none ever runs outside the write lease.
+/// Passive ones as the log grows; a truncating one when the log is larger than its bound and no reader
+/// needs it. A checkpoint that fails (full disk) is reported in `status()` and tried again later: the
+/// commits are safe in the log.
+final class Checkpointer: Sendable {
+  /// SQLite's own default for automatic checkpoints.
+  private static let passiveInterval: UInt32 = 1000
+
+  private let bound: Int64
+  private let state = Mutex(State())
+
+  private struct State {
+    var lastFrame: UInt32 = 0
+    var lastError: String?
+  }
+
+  init(bound: Int64) { self.bound = bound }
+
+  /// What the last failed checkpoint said, until one succeeds.
+  var lastError: String? { state.withLock(\.lastError) }
+
+  /// Checkpoints when enough has been written since the last time. Call under the lease, outside a
+  /// transaction.
+  func runIfDue(on sqlite: Connection, busy: BusyWait) {
+    guard let header = sqlite.walIndexHeader(), header.maxFrame > 0 else { return }
+    let isDue = state.withLock { state in
+      // The log started again from its beginning.
+      if header.maxFrame < state.lastFrame { state.lastFrame = 0 }
+      guard header.maxFrame - state.lastFrame >= Self.passiveInterval else { return false }
+      state.lastFrame = header.maxFrame
+      return true
+    }
+    guard isDue else { return }
+    let size = Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
+    // A truncating checkpoint waits for readers; ours must not, others wait for the lease.
+    busy.limit = .zero
+    do {
+      _ = try sqlite.checkpoint(size > bound ? .truncate : .passive)
+      state.withLock { $0.lastError = nil }
+    } catch {
+      state.withLock { $0.lastError = error.description }
+    }
+  }
+}

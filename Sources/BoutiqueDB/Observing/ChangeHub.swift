@@ -1,0 +1,179 @@
+import Foundation
+import SharedFileCoordination
+import Synchronization
+
+/// Somebody who wants to hear of changes.
+protocol ChangeObserver: AnyObject, Sendable {
+  /// Called for each change, on the writer or the observing thread. Must return at once.
+  func didChange(_ change: ChangeSet)
+  /// Called once, when no more changes will come: the file was replaced, or the database closed.
+  func didEnd(_ error: any Error)
+}
+
+/// Where changes come in and observers hear of them; one for each open database.
+///
+/// This process's commits come from memory, straight from the writer thread (`publish`). Those of others
+/// are read from the change log by the observing thread, which a bell, a write to the WAL, or the poll
+/// wakes. Bells may be lost, early, doubled or our own: all that one leads to is a look at the WAL index's
+/// change counter, which costs nothing when it has not moved.
+///
+/// Without observers the thread sleeps, without a watch and without a poll.
+final class ChangeHub: Sendable {
+  struct State {
+    var observers: [Int: WeakObserver] = [:]
+    var nextID = 0
+    /// Up to where everybody has been told; nil until the first observer comes.
+    var position: LogPosition?
+    /// This process's row in the origin table, once it has committed.
+    var ownOrigin: Int64?
+    var isActive = false
+    var threadIsRunning = false
+    var waitingForActivation: [CheckedContinuation<Void, any Error>] = []
+    var pending: Set<Wake> = []
+    var failure: (any Error)?
+    var bell: BellMode?
+  }
+
+  struct WeakObserver {
+    weak var object: (any ChangeObserver)?
+  }
+
+  enum Wake: Hashable {
+    case bell
+    case writeAheadLog
+    case files
+    case observers
+    case close
+  }
+
+  let monitor = Monitor(State())
+  private let source: HubSource?
+
+  /// - Parameter source: how other processes' changes are found; nil when there can be none.
+  init(source: HubSource?) { self.source = source }
+
+  // MARK: Observers
+
+  /// Makes sure that from now on every commit is heard of.
+  ///
+  /// - Throws: the error that ended the database's life.
+  func activate() async throws {
+    guard source != nil else {
+      if let failure = monitor.withLock(\.failure) { throw failure }
+      return
+    }
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      let (outcome, start) = monitor.update { state -> (Result<Void, any Error>?, Bool) in
+        if let failure = state.failure { return (.failure(failure), false) }
+        if state.isActive { return (.success(()), false) }
+        state.waitingForActivation.append(continuation)
+        state.pending.insert(.observers)
+        let start = !state.threadIsRunning
+        state.threadIsRunning = true
+        return (nil, start)
+      }
+      if let outcome { continuation.resume(with: outcome) }
+      if start, let source {
+        DatabaseThread.start(name: "boutique-watch") { HubThread(hub: self, source: source).run() }
+      }
+    }
+  }
+
+  /// Adds an observer. It is kept weakly.
+  ///
+  /// - Returns: what to give to `remove`.
+  func add(_ observer: any ChangeObserver) -> Int {
+    let (id, failure) = monitor.withLock { state in
+      state.nextID += 1
+      if state.failure == nil { state.observers[state.nextID] = WeakObserver(object: observer) }
+      return (state.nextID, state.failure)
+    }
+    if let failure { observer.didEnd(failure) }
+    return id
+  }
+
+  func remove(_ id: Int) {
+    monitor.update { state in
+      state.observers[id] = nil
+      if state.observers.isEmpty { state.pending.insert(.observers) }
+    }
+  }
+
+  /// How many observers there are.
+  var observerCount: Int { monitor.withLock(\.observers.count) }
+
+  /// How bells reach this process now; nil while nobody observes.
+  var bell: BellMode? { monitor.withLock(\.bell) }
+
+  // MARK: Changes
+
+  /// Tells observers of a commit of this process. Called by the writer thread after the commit.
+  func publish(_ change: ChangeSet) {
+    let observers = monitor.withLock { state in
+      state.ownOrigin = change.origin
+      if var position = state.position, change.first == position.token + 1,
+        position.counter == change.counterBefore
+      {
+        position.token = change.token
+        position.counter = change.counterAfter
+        state.position = position
+      }
+      return state.live
+    }
+    for observer in observers { observer.didChange(change) }
+  }
+
+  /// Tells observers of what the observing thread found.
+  func deliver(_ batch: ChangeReader.Batch) {
+    let (observers, changes) = monitor.withLock { state in
+      let told = state.position
+      // The writer thread may have gone further meanwhile; then its position stands.
+      if told.map({ $0.generation != batch.position.generation || $0.token <= batch.position.token })
+        ?? true
+      {
+        state.position = batch.position
+      }
+      let changes = batch.changes.filter { $0.origin == nil || $0.origin != state.ownOrigin }
+      return (changes.isEmpty ? [] : state.live, changes)
+    }
+    for observer in observers {
+      for change in changes { observer.didChange(change) }
+    }
+  }
+
+  /// Ends all observation with an error.
+  func fail(_ error: any Error) {
+    let (observers, waiting) = monitor.update { state in
+      guard state.failure == nil else {
+        return ([any ChangeObserver](), [CheckedContinuation<Void, any Error>]())
+      }
+      state.failure = error
+      state.isActive = false
+      state.pending.insert(.close)
+      defer {
+        state.observers = [:]
+        state.waitingForActivation = []
+      }
+      return (state.live, state.waitingForActivation)
+    }
+    for continuation in waiting { continuation.resume(throwing: error) }
+    for observer in observers { observer.didEnd(error) }
+  }
+
+  /// Ends all observation and waits until the observing thread has closed its connection.
+  ///
+  /// Blocks; for threads of our own.
+  func close(path: String) {
+    fail(BoutiqueError.closed(path: path))
+    monitor.update { $0.pending.insert(.close) }
+    _ = monitor.wait { state -> Bool? in state.threadIsRunning ? nil : true }
+  }
+
+  /// Wakes the observing thread. Called by the bell's thread.
+  func wake(_ reason: Wake) { monitor.update { $0.pending.insert(reason) } }
+}
+
+extension ChangeHub.State {
+  /// The observers that are still alive.
+  var live: [any ChangeObserver] { observers.values.compactMap(\.object) }
+}

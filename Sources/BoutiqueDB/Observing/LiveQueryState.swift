@@ -1,0 +1,170 @@
+/// A value with the number of the run that read it.
+struct Delivery<Value: Sendable>: Sendable {
+  var value: Value
+  var run: Int
+}
+
+/// The life of one observed query, as a machine without clocks, threads or SQL.
+///
+/// At most one run is under way, so values cannot overtake each other. A change that comes during a run
+/// is kept until the run's region is known and then judged. A run starts only when the consumer waits for
+/// a value: a slow consumer costs neither queries nor memory, and what it gets next is the newest state.
+struct LiveQueryState<Value: Sendable>: Sendable {
+  private enum Phase: Sendable {
+    /// The last value is current as far as anyone has said.
+    case current
+    /// Something it depends on has changed since.
+    case stale
+    /// A run is under way; changes that came meanwhile.
+    case running(changes: [ChangeSet], overflowed: Bool)
+    case ended((any Error)?)
+  }
+
+  enum Action: Sendable {
+    case none
+    case startRun
+    case resume(Result<Delivery<Value>?, any Error>)
+  }
+
+  /// How many changes are kept during one run; past that any change counts as touching the query.
+  private static var changeLimit: Int { 64 }
+
+  private var phase = Phase.stale
+  /// How many runs have been started.
+  private var run = 0
+  /// The run whose value is delivered even when it equals the last one.
+  private var requestedRun = 0
+  private var isWaiting = false
+  /// What the last run read; nil before the first.
+  private var region: TableRegion?
+  private var token: Int64 = -1
+  private var last: Value?
+  /// The run that delivered it.
+  private var lastRun = 0
+  private let areEqual: (@Sendable (Value, Value) -> Bool)?
+
+  init(areEqual: (@Sendable (Value, Value) -> Bool)?) { self.areEqual = areEqual }
+
+  /// Begins a run.
+  private mutating func start() -> Action {
+    run += 1
+    phase = .running(changes: [], overflowed: false)
+    return .startRun
+  }
+
+  /// Asks for a run whose value is delivered even when it equals the last one.
+  ///
+  /// - Returns: the number of the first run that will have begun after this call.
+  mutating func requestRun() -> (run: Int, action: Action) {
+    requestedRun = run + 1
+    switch phase {
+    case .current:
+      guard isWaiting else {
+        phase = .stale
+        return (run + 1, .none)
+      }
+      return (run + 1, start())
+    case .running(let changes, _):
+      phase = .running(changes: changes, overflowed: true)
+      return (run + 1, .none)
+    case .stale, .ended: return (run + 1, .none)
+    }
+  }
+
+  /// The consumer asks for the next value.
+  mutating func consumerWaits() -> Action {
+    switch phase {
+    case .stale:
+      isWaiting = true
+      return start()
+    case .ended(let error):
+      // The error is given once; afterwards the sequence is over.
+      phase = .ended(nil)
+      if let error { return .resume(.failure(error)) }
+      return .resume(.success(nil))
+    case .current, .running:
+      isWaiting = true
+      return .none
+    }
+  }
+
+  /// The consumer's task was cancelled.
+  mutating func consumerLeft() -> Action {
+    guard isWaiting else { return .none }
+    isWaiting = false
+    return .resume(.success(nil))
+  }
+
+  /// A commit changed something.
+  mutating func changed(_ change: ChangeSet) -> Action {
+    switch phase {
+    case .running(var changes, let overflowed):
+      if changes.count < Self.changeLimit { changes.append(change) }
+      phase = .running(
+        changes: changes, overflowed: overflowed || changes.count == Self.changeLimit)
+      return .none
+    case .current:
+      guard concerns(change) else { return .none }
+      guard isWaiting else {
+        phase = .stale
+        return .none
+      }
+      return start()
+    case .stale, .ended:
+      return .none
+    }
+  }
+
+  /// A run has read a value.
+  mutating func runSucceeded(_ value: Value, region: TableRegion, token: Int64) -> Action {
+    guard case .running(let changes, let overflowed) = phase else { return .none }
+    self.region = region
+    self.token = token
+    let isStale = overflowed || changes.contains { concerns($0) }
+    phase = isStale ? .stale : .current
+    guard isWaiting else { return .none }
+    if let last, run < requestedRun || requestedRun <= lastRun, let areEqual,
+      areEqual(last, value)
+    {
+      // Nothing to deliver; the consumer goes on waiting.
+      guard isStale else { return .none }
+      return start()
+    }
+    last = value
+    lastRun = run
+    isWaiting = false
+    return .resume(.success(Delivery(value: value, run: run)))
+  }
+
+  /// A run has failed. The next change of anything tries again.
+  mutating func runFailed(_ error: any Error) -> Action {
+    guard case .running(let changes, _) = phase else { return .none }
+    region = .everything
+    phase = changes.isEmpty ? .current : .stale
+    guard isWaiting else { return .none }
+    isWaiting = false
+    // A value equal to the one before the error is news again.
+    last = nil
+    return .resume(.failure(error))
+  }
+
+  /// No more changes will come.
+  mutating func end(_ error: (any Error)?) -> Action {
+    if case .ended = phase { return .none }
+    guard isWaiting else {
+      phase = .ended(error)
+      return .none
+    }
+    isWaiting = false
+    phase = .ended(nil)
+    if let error { return .resume(.failure(error)) }
+    return .resume(.success(nil))
+  }
+
+  /// Whether a change can alter the value: it touches the region and is not in the snapshot already.
+  private func concerns(_ change: ChangeSet) -> Bool {
+    guard let region else { return true }
+    if !change.isEverything, change.token <= token { return false }
+    return region.intersects(change)
+  }
+}

@@ -1,0 +1,57 @@
+/// The values of a query over time: the first at once, then one for each visible change.
+///
+/// Every `for await` loop is an observer of its own. Values come in commit order, bursts are coalesced,
+/// equal values of `Equatable` types are delivered once. A loop that is slow gets the newest state next,
+/// not a backlog. An error of the query is thrown by `next()`; an iterator that is kept can be asked
+/// again, and goes on when the query works again (a table that was dropped is back). Leaving the loop, or
+/// cancelling its task, ends the observer.
+public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
+  public typealias Element = Value
+  public typealias Failure = any Error
+
+  let core: OpenDatabase
+  let areEqual: (@Sendable (Value, Value) -> Bool)?
+  let fetch: @Sendable (BoutiqueConnection) throws -> Value
+
+  /// Creates an observer.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(runner: LiveQueryRunner(core: core, areEqual: areEqual, fetch: fetch))
+  }
+
+  /// One observer of a query.
+  public struct Iterator: AsyncIteratorProtocol {
+    let runner: LiveQueryRunner<Value>
+
+    /// Returns the next value, or nil when the task is cancelled.
+    ///
+    /// - Throws: what the query threw, or ``BoutiqueError`` when the database was closed or replaced.
+    public mutating func next() async throws -> Value? { try await runner.next()?.value }
+
+    /// Returns the next value, or nil when the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(any Error) -> Value? { try await runner.next()?.value }
+  }
+}
+
+extension BoutiqueDB {
+  /// Observes a query whose values cannot be compared: each visible change yields a value.
+  ///
+  /// - Parameter fetch: reads the value. It runs on a thread of the library, in one snapshot, after each
+  ///   commit of any process that touched what it read the last time.
+  public func observe<Value: Sendable>(
+    _ fetch: @escaping @Sendable (BoutiqueConnection) throws -> Value
+  ) -> QueryObservation<Value> {
+    QueryObservation(core: core, areEqual: nil, fetch: fetch)
+  }
+
+  /// Observes a query; a value equal to the last one is not delivered.
+  ///
+  /// - Parameter fetch: reads the value. It runs on a thread of the library, in one snapshot, after each
+  ///   commit of any process that touched what it read the last time.
+  public func observe<Value: Sendable & Equatable>(
+    _ fetch: @escaping @Sendable (BoutiqueConnection) throws -> Value
+  ) -> QueryObservation<Value> {
+    QueryObservation(core: core, areEqual: { $0 == $1 }, fetch: fetch)
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+
+/// How a database is opened and how its process behaves among the others.
+public struct BoutiqueConfiguration: Sendable {
+  /// How much SQLite makes sure of before a commit is acknowledged (`PRAGMA synchronous`).
+  public enum Synchronous: String, Sendable, Codable {
+    /// Never waits for the disk. A power cut can corrupt the file; a killed process cannot.
+    case off
+    /// Waits at checkpoints. A power cut can undo the last commits but never corrupts.
+    case normal
+    /// Waits at every commit. An acknowledged commit survives a power cut.
+    case full
+    /// As ``full``; also syncs the directory where a rollback journal is used.
+    case extra
+  }
+
+  /// Who may open the files that the library makes.
+  public enum FilePermissions: Sendable {
+    /// The owner only (mode 0600).
+    case owner
+    /// The owner and the file's group (mode 0660), whatever the umask. Make the directory set-group-id
+    /// so that all files get its group.
+    case group
+
+    var mode: UInt32 { self == .owner ? 0o600 : 0o660 }
+  }
+
+  /// How commits of programs that do not use this library are described to observers.
+  public enum ForeignCapture: Sendable {
+    /// Any such commit refreshes everything.
+    case coarse
+  }
+
+  /// How much of the change log is kept.
+  public struct Retention: Sendable, Equatable {
+    /// The number of newest commits that are kept at most.
+    public var rows: Int
+    /// The age beyond which a commit's record may go.
+    public var age: Duration
+
+    /// Creates a retention; a record goes when it is beyond `rows` or older than `age`.
+    public init(rows: Int, age: Duration) {
+      self.rows = rows
+      self.age = age
+    }
+  }
+
+  /// Whether other processes may have the database open at the same time. False skips the lock file,
+  /// inotify and polling; two processes must then not share the file.
+  public var multiProcess = true
+  /// How long a change of another process can go unseen at most while somebody observes. Bells bring it
+  /// within milliseconds; the poll is what holds when a bell is lost.
+  public var cdcPollInterval: Duration = .milliseconds(250)
+  /// What error messages, `status()` and lock tools call this process.
+  public var label: String
+  /// How long a write waits for its turn before ``BoutiqueError/lockTimeout(_:)``.
+  public var writeLockTimeout: Duration = .seconds(10)
+  /// How long opening waits while another process prepares or migrates the file.
+  public var migrationTimeout: Duration = .seconds(60)
+  /// How many reads run at the same time, each on a connection and a thread of its own.
+  public var readerCount = 4
+  /// What a commit waits for.
+  public var synchronous: Synchronous = .normal
+  /// The mode of the files made.
+  public var filePermissions: FilePermissions = .owner
+  /// How foreign commits are described.
+  public var foreignCapture: ForeignCapture = .coarse
+  /// How much of the change log is kept.
+  public var cdcRetention = Retention(rows: 100_000, age: .seconds(3600))
+  /// How many changed rows of one table a commit names one by one; beyond, the table counts as wholly
+  /// changed.
+  public var captureRowLimit = 1000
+  /// Whether inotify rings the bell. False leaves the poll alone, for file systems whose events are
+  /// known to be deaf.
+  public var usesInotify = true
+  /// Opens for reading and observing only. Nothing is created, and no write is possible.
+  public var readOnly = false
+  /// Makes the file when it is missing. False throws ``BoutiqueError/fileMissing(path:)``.
+  public var createIfMissing = true
+  /// Enforces foreign keys (`PRAGMA foreign_keys`).
+  public var foreignKeys = true
+  /// How long a process keeps the write lease while it has more writes waiting and others wait too.
+  public var leaseQuantum: Duration = .milliseconds(1)
+  /// The size of the write-ahead log, in bytes, past which it is truncated when no reader needs it.
+  public var writeAheadLogBound: Int64 = 16 << 20
+  /// SQL functions that every connection offers.
+  public var functions: [BoutiqueFunction] = []
+  /// Collations that every connection offers.
+  public var collations: [BoutiqueCollation] = []
+
+  /// Creates the default configuration, labelled with the process's name.
+  public init() {
+    label = ProcessInfo.processInfo.processName
+  }
+}
+
+/// An SQL function written in Swift.
+public struct BoutiqueFunction: Sendable {
+  /// The name in SQL.
+  public var name: String
+  /// The number of arguments, or nil for any number.
+  public var argumentCount: Int?
+  /// Whether equal arguments give equal results, so that the function may serve in an index.
+  public var isDeterministic: Bool
+  /// What it computes. A thrown error becomes an SQL error.
+  public var body: @Sendable ([SQLValue]) throws -> SQLValue
+
+  /// Creates a function.
+  public init(
+    _ name: String, argumentCount: Int?, isDeterministic: Bool = true,
+    _ body: @escaping @Sendable ([SQLValue]) throws -> SQLValue
+  ) {
+    self.name = name
+    self.argumentCount = argumentCount
+    self.isDeterministic = isDeterministic
+    self.body = body
+  }
+}
+
+/// An order of texts written in Swift.
+///
+/// Every program that opens the file must offer it when an index or a table uses it.
+public struct BoutiqueCollation: Sendable {
+  /// The name in SQL.
+  public var name: String
+  /// Compares two texts: negative, zero or positive.
+  public var compare: @Sendable (String, String) -> Int
+
+  /// Creates a collation.
+  public init(_ name: String, _ compare: @escaping @Sendable (String, String) -> Int) {
+    self.name = name
+    self.compare = compare
+  }
+}

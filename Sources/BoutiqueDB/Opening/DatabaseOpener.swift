@@ -1,0 +1,300 @@
+import Foundation
+import SQLiteConnection
+import SharedFileCoordination
+
+/// Opens a database, in this order; the writer thread is the one that opens, and then serves writes.
+///
+/// 1. The path, the directory, its file system: can a shared WAL database live here at all?
+/// 2. The file is made when it is missing, with its mode, without ever opening it by a descriptor.
+/// 3. SQLite reads its header: is it a database? Nothing has been written beside it so far.
+/// 4. The lock file; this process takes a slot.
+/// 5. Under the migration lease: WAL mode, the library's tables, the migrations. Other openers wait.
+struct DatabaseOpener {
+  let path: String
+  let configuration: BoutiqueConfiguration
+  let plan: BoutiqueMigrationPlan
+  let cancellation = CancellationFlag()
+
+  private var isInMemory: Bool { path == ":memory:" }
+  private var sharesFile: Bool { configuration.multiProcess && !isInMemory }
+
+  static func open(
+    path: String, configuration: BoutiqueConfiguration, plan: BoutiqueMigrationPlan
+  ) async throws -> OpenDatabase {
+    let opener = DatabaseOpener(path: path, configuration: configuration, plan: plan)
+    try opener.checkConfiguration()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        DatabaseThread.start(name: "boutique-write") { opener.openAndServe(continuation) }
+      }
+    } onCancel: {
+      opener.cancellation.cancel()
+    }
+  }
+
+  private func checkConfiguration() throws {
+    func refuse(_ message: String) -> BoutiqueError { .invalidConfiguration(message: message) }
+    if configuration.readerCount < 1 { throw refuse("readerCount is at least 1") }
+    if configuration.cdcPollInterval <= .zero { throw refuse("cdcPollInterval is longer than zero") }
+    if configuration.writeLockTimeout < .zero { throw refuse("writeLockTimeout is not negative") }
+    if configuration.migrationTimeout < .zero { throw refuse("migrationTimeout is not negative") }
+    if configuration.leaseQuantum < .zero { throw refuse("leaseQuantum is not negative") }
+    if configuration.captureRowLimit < 0 { throw refuse("captureRowLimit is not negative") }
+    if configuration.cdcRetention.rows < 1 { throw refuse("cdcRetention keeps at least one row") }
+    if configuration.writeAheadLogBound < 0 { throw refuse("writeAheadLogBound is not negative") }
+    if isInMemory, configuration.readOnly { throw refuse("a database in memory is not read-only") }
+    try plan.check()
+  }
+
+  private func openAndServe(_ continuation: CheckedContinuation<OpenDatabase, any Error>) {
+    let core: OpenDatabase
+    let writer: Writer?
+    do {
+      (core, writer) = try configuration.readOnly ? openForReading() : openForWriting()
+    } catch {
+      continuation.resume(throwing: BoutiqueError.translate(error, path: path))
+      return
+    }
+    continuation.resume(returning: core)
+    guard let writer else { return }
+    writer.run()
+    shutDown(core, writer)
+  }
+
+  // MARK: For reading
+
+  private func openForReading() throws -> (OpenDatabase, Writer?) {
+    let factory = ConnectionFactory(path: path, configuration: configuration)
+    guard FileIdentity.of(path: path) != nil else { throw BoutiqueError.fileMissing(path: path) }
+    if sharesFile { try FileSystemCheck.check(directory: FileFacts.directory(of: path)) }
+    let probe = try factory.openReader()
+    defer { probe.close() }
+    _ = try probe.queryInt64("PRAGMA schema_version")
+    let files = try OpenedFiles(path: path)
+    try Migrator(plan: plan, path: path).checkCompatible(on: probe)
+    let hub = ChangeHub(
+      source: sharesFile
+        ? HubSource(
+          factory: factory, files: files, pollInterval: configuration.cdcPollInterval,
+          usesInotify: configuration.usesInotify) : nil)
+    return (
+      OpenDatabase(
+        path: path, configuration: configuration, gate: nil,
+        pool: ReaderPool(factory: factory, files: files, limit: configuration.readerCount), hub: hub,
+        files: files, factory: factory, coordination: nil,
+        checkpointer: Checkpointer(bound: configuration.writeAheadLogBound), plan: plan), nil
+    )
+  }
+
+  // MARK: For writing
+
+  private func openForWriting() throws -> (OpenDatabase, Writer?) {
+    let factory = ConnectionFactory(path: path, configuration: configuration)
+    if !isInMemory {
+      if sharesFile { try FileSystemCheck.check(directory: FileFacts.directory(of: path)) }
+      try makeFile()
+    }
+    let (sqlite, busy) = try factory.openWriter()
+    var coordination: CoordinationFile?
+    do {
+      // Says whether this is a database at all, before anything is written beside it.
+      _ = try sqlite.queryInt64("PRAGMA schema_version")
+      if sharesFile {
+        coordination = try CoordinationFile(
+          databasePath: path,
+          options: CoordinationOptions(
+            label: configuration.label, fileMode: configuration.filePermissions.mode,
+            quantum: configuration.leaseQuantum))
+      }
+      return try prepare(sqlite, busy, factory, coordination)
+    } catch {
+      sqlite.close()
+      coordination?.close()
+      throw error
+    }
+  }
+
+  private func prepare(
+    _ sqlite: Connection, _ busy: BusyWait, _ factory: ConnectionFactory,
+    _ coordination: CoordinationFile?
+  ) throws -> (OpenDatabase, Writer?) {
+    let start = MonotonicTime.now()
+    let deadline = start.advanced(by: configuration.migrationTimeout)
+    busy.limit = configuration.migrationTimeout
+    let lease = try migrationLease(coordination, deadline)
+    defer { lease?.release() }
+    if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
+    try sqlite.setJournalSizeLimit(configuration.writeAheadLogBound)
+
+    let shapes = SchemaShapes()
+    let log = ChangeLogWriter(
+      sqlite: sqlite, label: configuration.label, shapes: shapes,
+      retention: configuration.cdcRetention)
+    let collector = ChangeCollector(rowLimit: configuration.captureRowLimit, shapes: shapes)
+    // Before the first statement is prepared: a statement prepared without the hook keeps the shortcut
+    // by which DELETE without WHERE tells nobody of its rows.
+    sqlite.setPreupdateObserver(collector)
+    sqlite.flushStatementCache()
+
+    let path = path
+    let gate = WriteGate(path: path) {
+      coordination?.writeLease.wakeWaiter()
+    } describeHolder: { waited in
+      BoutiqueError.lockTimeout(
+        LockTimeout(holderOf: coordination, databasePath: path, waited: waited))
+    }
+    // The files exist once the log has been read.
+    _ = try sqlite.queryInt64("SELECT count(*) FROM sqlite_schema")
+    let checkpointer = Checkpointer(bound: configuration.writeAheadLogBound)
+    let migrator = Migrator(plan: plan, path: path)
+    try migrator.checkCompatible(on: sqlite)
+    try underLease(coordination, until: deadline) {
+      if try !CaptureSchema.isInstalled(on: sqlite) {
+        try ImmediateTransaction.begin(on: sqlite)
+        do {
+          try CaptureSchema.install(on: sqlite)
+          try ImmediateTransaction.commit(on: sqlite)
+        } catch {
+          ImmediateTransaction.rollback(on: sqlite)
+          throw error
+        }
+      }
+    }
+    let files = isInMemory ? nil : try OpenedFiles(path: path)
+    let hub = ChangeHub(
+      source: files.flatMap { files in
+        sharesFile
+          ? HubSource(
+            factory: factory, files: files, pollInterval: configuration.cdcPollInterval,
+            usesInotify: configuration.usesInotify) : nil
+      })
+    let writer = Writer(
+      sqlite: sqlite, busy: busy, log: log, collector: collector, files: files,
+      coordination: coordination, gate: gate, hub: hub, checkpointer: checkpointer,
+      configuration: configuration)
+    try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
+    log.onForeignSchemaChange = { try migrator.checkCompatible(on: sqlite) }
+    let core = OpenDatabase(
+      path: path, configuration: configuration, gate: gate,
+      pool: isInMemory
+        ? nil : ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
+      hub: hub, files: files, factory: factory, coordination: coordination,
+      checkpointer: checkpointer, plan: plan)
+    return (core, writer)
+  }
+
+  private func migrationLease(
+    _ coordination: CoordinationFile?, _ deadline: MonotonicTime
+  ) throws -> MigrationLease? {
+    guard let coordination else { return nil }
+    do {
+      return try coordination.acquireMigrationLease(
+        deadline: bootTime(deadline), isCancelled: { cancellation.isCancelled })
+    } catch .leaseTimeout(let timeout) {
+      throw BoutiqueError.migrationLockTimeout(LockTimeout(timeout, databasePath: path))
+    }
+  }
+
+  private func underLease(
+    _ coordination: CoordinationFile?, until deadline: MonotonicTime, _ body: () throws -> Void
+  ) throws {
+    guard let coordination else {
+      try body()
+      return
+    }
+    let turn = try coordination.writeLease.acquire(
+      deadline: bootTime(deadline), purpose: "migrate",
+      isCancelled: { [cancellation] in cancellation.isCancelled })
+    let result = Result { try body() }
+    turn.ring()
+    turn.finish()
+    try result.get()
+  }
+
+  private func bootTime(_ deadline: MonotonicTime) -> BootClock.Instant {
+    BootClock.now().advanced(by: max(.zero, MonotonicTime.now().duration(to: deadline)))
+  }
+
+  // MARK: Files
+
+  /// Makes the file without opening it: closing a descriptor of it would drop the SQLite locks that
+  /// another thread of this process may have taken meanwhile.
+  private func makeFile() throws {
+    let directory = FileFacts.directory(of: path)
+    if FileIdentity.of(path: path) == nil {
+      guard configuration.createIfMissing else { throw BoutiqueError.fileMissing(path: path) }
+      guard access(directory, W_OK | X_OK) == 0 else {
+        throw BoutiqueError.permissionDenied(
+          path: directory, message: "no file can be made in it (\(FileFacts.describe(directory)))")
+      }
+      let mode = mode_t(configuration.filePermissions.mode)
+      if mknod(path, S_IFREG | mode, 0) == 0 {
+        // The umask must not take away what `.group` promises.
+        chmod(path, mode)
+      } else if errno != EEXIST {
+        let code = errno
+        if code == ENOSPC || code == EDQUOT {
+          throw BoutiqueError.diskFull(path: path, message: String(cString: strerror(code)))
+        }
+        throw BoutiqueError.permissionDenied(path: path, message: String(cString: strerror(code)))
+      }
+    }
+    for name in [path, path + "-wal", path + "-shm"] where FileIdentity.of(path: name) != nil {
+      guard access(name, R_OK | W_OK) == 0 else {
+        throw BoutiqueError.readOnly(
+          path: name, message: "this user may not write it (\(FileFacts.describe(name)))")
+      }
+    }
+    guard access(directory, W_OK | X_OK) == 0 else {
+      throw BoutiqueError.readOnly(
+        path: path,
+        message: "its directory must be writable for the -wal and -shm files "
+          + "(\(FileFacts.describe(directory))); set readOnly to only read")
+    }
+  }
+
+  /// Switches a new or foreign file to WAL, which needs it for a moment alone.
+  private func switchToWAL(
+    _ sqlite: Connection, until deadline: MonotonicTime, since start: MonotonicTime
+  ) throws {
+    while true {
+      do {
+        let mode = try sqlite.queryText("PRAGMA journal_mode = WAL")
+        guard mode?.lowercased() != "wal" else { return }
+        throw BoutiqueError.unsupportedFileSystem(
+          path: path, message: "SQLite could not switch it to WAL and stays in \(mode ?? "?") mode")
+      } catch let error as SQLiteError where error.code.primary == .busy {
+        // SQLite does not ask the busy handler here.
+        guard MonotonicTime.now() < deadline, !cancellation.isCancelled else {
+          throw BoutiqueError.migrationLockTimeout(
+            LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))
+        }
+        usleep(2000)
+      }
+    }
+  }
+
+  // MARK: Closing
+
+  /// The order is `OpenDatabase.close`'s.
+  private func shutDown(_ core: OpenDatabase, _ writer: Writer) {
+    core.hub.close(path: path)
+    core.pool?.close()
+    if let coordination = core.coordination {
+      do {
+        let turn = try coordination.writeLease.acquire(
+          deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
+          isCancelled: { false })
+        writer.close(checkpointing: true)
+        turn.finish()
+      } catch {
+        // Whoever holds the lease will close after us; the log stays for them.
+        writer.close(checkpointing: false)
+      }
+      coordination.close()
+    } else {
+      writer.close(checkpointing: true)
+    }
+    core.didClose()
+  }
+}

@@ -1,0 +1,121 @@
+import SQLiteConnection
+import Synchronization
+
+/// Connections that read, each on a thread of its own, and the line of reads that wait for one.
+///
+/// Threads and connections are made when they are first needed and stay. A reader never waits for the
+/// writer, and nothing here waits while it holds a reader.
+final class ReaderPool: Sendable {
+  private struct State {
+    var line: [ReadWork] = []
+    var next = 0
+    var threads = 0
+    var idle = 0
+    var isClosed = false
+    /// When each running read began, by thread.
+    var running: [Int: MonotonicTime] = [:]
+  }
+
+  private let monitor = Monitor(State())
+  private let factory: ConnectionFactory
+  private let files: OpenedFiles?
+  private let limit: Int
+
+  init(factory: ConnectionFactory, files: OpenedFiles?, limit: Int) {
+    self.factory = factory
+    self.files = files
+    self.limit = max(1, limit)
+  }
+
+  /// Adds a read to the line.
+  func submit(_ work: ReadWork) {
+    enum Decision {
+      case refused
+      case start(Int)
+      case enqueued
+    }
+    let decision = monitor.updateOne { state -> Decision in
+      guard !state.isClosed else { return .refused }
+      state.line.append(work)
+      guard state.idle == 0 || state.line.count - state.next > state.idle, state.threads < limit
+      else { return .enqueued }
+      state.threads += 1
+      return .start(state.threads)
+    }
+    switch decision {
+    case .refused: work.fail(BoutiqueError.closed(path: factory.path))
+    case .enqueued: break
+    case .start(let number):
+      DatabaseThread.start(name: "boutique-read\(number)") { self.serve(number) }
+    }
+  }
+
+  /// How many reads run now, and how long the oldest has held its snapshot.
+  var load: (running: Int, oldest: Duration?) {
+    monitor.withLock { state in
+      (state.running.count, state.running.values.min().map { $0.duration(to: .now()) })
+    }
+  }
+
+  /// Refuses new reads, lets those in the line finish, and waits until the connections are closed.
+  ///
+  /// Blocks; for threads of our own.
+  func close() {
+    monitor.update { $0.isClosed = true }
+    _ = monitor.wait { state -> Bool? in state.threads == 0 ? true : nil }
+  }
+
+  private func serve(_ number: Int) {
+    var connection: Connection?
+    defer {
+      connection?.close()
+      monitor.update { $0.threads -= 1 }
+    }
+    while let work = next(for: number) {
+      do {
+        let reader = try connection ?? open()
+        connection = reader
+        work.run(on: reader, isShared: false)
+      } catch {
+        work.fail(BoutiqueError.translate(error, path: factory.path))
+      }
+      monitor.withLock { $0.running[number] = nil }
+    }
+  }
+
+  private func open() throws -> Connection {
+    // A path that names another file now would join the new file with the old log.
+    try files?.check()
+    let connection = try factory.openReader()
+    do {
+      try files?.check()
+      return connection
+    } catch {
+      connection.close()
+      throw error
+    }
+  }
+
+  private func next(for number: Int) -> ReadWork? {
+    monitor.withLock { $0.idle += 1 }
+    return monitor.wait { state -> ReadWork?? in
+      guard state.next < state.line.count else {
+        guard state.isClosed else { return nil }
+        state.idle -= 1
+        return .some(nil)
+      }
+      let work = state.line[state.next]
+      state.next += 1
+      if state.next == state.line.count {
+        state.line.removeAll(keepingCapacity: true)
+        state.next = 0
+      } else if state.next > 1024 {
+        state.line.removeFirst(state.next)
+        state.next = 0
+      }
+      state.idle -= 1
+      state.running[number] = .now()
+      return .some(work)
+    } ?? nil
+  }
+}

@@ -1,0 +1,232 @@
+import Glibc
+import SQLiteConnection
+public import StructuredQueries
+
+/// The connection that a `read`, `write`, `observe` or migration closure works with.
+///
+/// It is one transaction: all of its statements see one state of the database, and those of a write are
+/// committed together or not at all. It is usable only inside the closure and on the closure's thread;
+/// afterwards every call throws ``BoutiqueError/connectionEnded``.
+public final class BoutiqueConnection {
+  enum Role {
+    case read
+    case write
+  }
+
+  /// The connection itself: what statements are executed on.
+  public var connection: BoutiqueConnection { self }
+
+  let sqlite: Connection
+  private let role: Role
+  private let thread = pthread_self()
+  private let cancellation: CancellationFlag?
+  /// Gathers what the statements change; nil in a read.
+  private let collector: ChangeCollector?
+  /// What the statements read, when somebody wants to know.
+  private(set) var region: TableRegion?
+  private var hasEnded = false
+  /// The error that ended the transaction from inside (a full disk, a rollback by a conflict clause).
+  /// All that follows fails with it, and so does the commit: half a closure is never committed.
+  private(set) var fatalError: BoutiqueError?
+  private var savepointDepth = 0
+
+  init(
+    sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recordsRegion: Bool = false,
+    cancellation: CancellationFlag? = nil
+  ) {
+    self.sqlite = sqlite
+    self.role = role
+    self.collector = collector
+    self.cancellation = cancellation
+    region = recordsRegion ? TableRegion() : nil
+  }
+
+  /// Ends the connection's life; whatever escaped from the closure gets an error from now on.
+  func end() {
+    hasEnded = true
+    sqlite.resetBusyStatements()
+  }
+
+  // MARK: Statements
+
+  /// Runs one statement to its end.
+  ///
+  /// - Parameters:
+  ///   - sql: one statement, with `?` for each argument.
+  ///   - arguments: the values, in order; nil is NULL.
+  /// - Returns: the number of rows that an INSERT, UPDATE or DELETE changed; 0 for others.
+  /// - Throws: ``BoutiqueError``.
+  @discardableResult
+  public func execute(_ sql: String, _ arguments: (any QueryBindable)?...) throws -> Int {
+    try execute(sql, arguments: arguments)
+  }
+
+  /// Runs one statement to its end with a list of arguments.
+  @discardableResult
+  public func execute(_ sql: String, arguments: [(any QueryBindable)?]) throws -> Int {
+    try prepare(sql).run(arguments: arguments)
+  }
+
+  /// Runs one statement to its end with named arguments (`:name`, `@name` or `$name` in the SQL).
+  @discardableResult
+  public func execute(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> Int {
+    try prepare(sql).run(named: arguments)
+  }
+
+  /// Runs several statements, separated by semicolons, in order.
+  ///
+  /// - Throws: ``BoutiqueError`` of the first statement that fails; the ones before it stay part of the
+  ///   transaction.
+  public func executeScript(_ sql: String) throws {
+    try guardUse(of: sql)
+    do {
+      try sqlite.executeScript(sql) { statement in try self.admit(statement) }
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// Returns all rows of a statement.
+  public func query(_ sql: String, _ arguments: (any QueryBindable)?...) throws -> [Row] {
+    try query(sql, arguments: arguments)
+  }
+
+  /// Returns all rows of a statement with a list of arguments.
+  public func query(_ sql: String, arguments: [(any QueryBindable)?]) throws -> [Row] {
+    try prepare(sql).rows(arguments: arguments)
+  }
+
+  /// Returns all rows of a statement with named arguments.
+  public func query(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> [Row] {
+    var rows: [Row] = []
+    try prepare(sql).forEachRow(named: arguments) { rows.append($0) }
+    return rows
+  }
+
+  /// Returns the first row of a statement, or nil when there is none.
+  public func queryOne(_ sql: String, _ arguments: (any QueryBindable)?...) throws -> Row? {
+    try prepare(sql).first(arguments: arguments)
+  }
+
+  /// Calls `body` with each row as it is read; no list is made.
+  ///
+  /// `body` may run other statements. An error it throws ends the reading.
+  public func forEachRow(
+    _ sql: String, arguments: [(any QueryBindable)?] = [], _ body: (Row) throws -> Void
+  ) throws {
+    try prepare(sql).forEachRow(arguments: arguments, body)
+  }
+
+  /// Returns the names of the columns that a statement yields; empty for one that yields none.
+  public func columnNames(of sql: String) throws -> [String] {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    return statement.columnNames
+  }
+
+  /// Returns a statement to run many times, without the look-up that `execute` and `query` do.
+  public func prepare(_ sql: String) throws -> PreparedQuery {
+    PreparedQuery(try statement(sql), on: self)
+  }
+
+  /// The row id of the last inserted row; 0 before the first.
+  public var lastInsertedRowID: Int64 { sqlite.lastInsertedRowID }
+
+  /// Throws `CancellationError` when the task that called `read` or `write` has been cancelled.
+  ///
+  /// Statements are interrupted by themselves; this is for a long computation between them.
+  public func checkCancellation() throws {
+    if cancellation?.isCancelled == true { throw CancellationError() }
+  }
+
+  // MARK: Savepoints
+
+  /// Runs `body` in a savepoint: when it throws, what it changed is undone and the transaction goes on.
+  ///
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws, after the undoing.
+  public func savepoint<R>(_ body: () throws -> R) throws -> R {
+    try guardUse(of: "SAVEPOINT")
+    guard role == .write else { return try body() }
+    savepointDepth += 1
+    defer { savepointDepth -= 1 }
+    let name = "boutique_\(savepointDepth)"
+    let mark = collector?.mark()
+    try run { () throws(SQLiteError) in try Savepoint.begin(name, on: sqlite) }
+    do {
+      let result = try body()
+      if let fatalError { throw fatalError }
+      try run { () throws(SQLiteError) in try Savepoint.release(name, on: sqlite) }
+      return result
+    } catch {
+      // A full disk or a cancellation has already undone the whole transaction, savepoint included.
+      if sqlite.isInTransaction {
+        sqlite.resetBusyStatements()
+        try run { () throws(SQLiteError) in try Savepoint.rollback(name, on: sqlite) }
+        if let mark { collector?.rollBack(to: mark) }
+      }
+      throw error
+    }
+  }
+
+  // MARK: Guards
+
+  func statement(_ sql: String) throws -> PreparedStatement {
+    try guardUse(of: sql)
+    let statement: PreparedStatement
+    do {
+      statement = try sqlite.prepare(sql)
+    } catch {
+      throw failure(error)
+    }
+    do {
+      try admit(statement)
+    } catch {
+      statement.reset()
+      throw error
+    }
+    return statement
+  }
+
+  func guardUse(of sql: String) throws {
+    if hasEnded || pthread_equal(thread, pthread_self()) == 0 { throw BoutiqueError.connectionEnded }
+    if let fatalError { throw fatalError }
+  }
+
+  /// Decides whether a closure may run a statement, and notes what it will read and change.
+  private func admit(_ statement: PreparedStatement) throws {
+    if role == .read && !statement.isReadOnly { throw BoutiqueError.writeInRead(sql: statement.sql) }
+    if !statement.effects.isPlain {
+      if let reason = StatementPolicy.refusal(of: statement.effects) {
+        throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
+      }
+      collector?.noteSchemaChanges(of: statement.effects)
+    }
+    region?.formUnion(statement.readSet)
+  }
+
+  /// Adds what a statement turned out to read after SQLite prepared it again (a schema change).
+  func noteReads(of statement: PreparedStatement) { region?.formUnion(statement.readSet) }
+
+  /// Runs a step of SQLite and keeps the first error that ended the transaction.
+  func run<R>(_ body: () throws(SQLiteError) -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  func failure(_ error: any Error) -> any Error {
+    guard let error = error as? SQLiteError else { return error }
+    if error.code.primary == .interrupt, cancellation?.isCancelled == true {
+      if role == .write && !sqlite.isInTransaction {
+        fatalError = .sql(code: Int(error.code.rawValue), message: "interrupted by cancellation")
+      }
+      return CancellationError()
+    }
+    let translated = BoutiqueError(error)
+    if role == .write, !sqlite.isInTransaction, fatalError == nil { fatalError = translated }
+    return translated
+  }
+}

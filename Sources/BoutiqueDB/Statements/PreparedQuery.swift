@@ -1,0 +1,154 @@
+import SQLiteConnection
+public import StructuredQueries
+
+/// A statement prepared once and run many times inside one closure.
+///
+/// It ends with the closure that prepared it.
+public final class PreparedQuery {
+  /// The text of the statement.
+  public let sql: String
+  private let statement: PreparedStatement
+  private let owner: BoutiqueConnection
+  private var names: ColumnNames?
+
+  init(_ statement: PreparedStatement, on owner: BoutiqueConnection) {
+    sql = statement.sql
+    self.statement = statement
+    self.owner = owner
+  }
+
+  deinit { statement.reset() }
+
+  /// Runs the statement to its end; rows that it yields are passed over.
+  ///
+  /// - Returns: the number of rows changed.
+  @discardableResult
+  public func run(_ arguments: (any QueryBindable)?...) throws -> Int {
+    try run(arguments: arguments)
+  }
+
+  /// Runs the statement to its end with a list of arguments.
+  @discardableResult
+  public func run(arguments: [(any QueryBindable)?]) throws -> Int {
+    try bind(arguments)
+    return try runBound()
+  }
+
+  /// Runs the statement to its end with named arguments.
+  @discardableResult
+  public func run(named arguments: [String: (any QueryBindable)?]) throws -> Int {
+    try bind(named: arguments)
+    return try runBound()
+  }
+
+  /// Returns all rows.
+  public func rows(_ arguments: (any QueryBindable)?...) throws -> [Row] {
+    try rows(arguments: arguments)
+  }
+
+  /// Returns all rows, with a list of arguments.
+  public func rows(arguments: [(any QueryBindable)?]) throws -> [Row] {
+    var rows: [Row] = []
+    try forEachRow(arguments: arguments) { rows.append($0) }
+    return rows
+  }
+
+  /// Returns the first row, or nil when there is none.
+  public func first(arguments: [(any QueryBindable)?]) throws -> Row? {
+    try bind(arguments)
+    defer { statement.rewind() }
+    return try owner.run { () throws(SQLiteError) in try statement.step() } ? currentRow() : nil
+  }
+
+  /// Calls `body` with each row as it is read.
+  public func forEachRow(
+    arguments: [(any QueryBindable)?] = [], _ body: (Row) throws -> Void
+  ) throws {
+    try bind(arguments)
+    try forEachBoundRow(body)
+  }
+
+  /// Calls `body` with each row as it is read, with named arguments.
+  public func forEachRow(
+    named arguments: [String: (any QueryBindable)?], _ body: (Row) throws -> Void
+  ) throws {
+    try bind(named: arguments)
+    try forEachBoundRow(body)
+  }
+
+  // MARK: Steps
+
+  private func runBound() throws -> Int {
+    defer { statement.rewind() }
+    let before = owner.sqlite.totalChanges
+    while try owner.run({ () throws(SQLiteError) in try statement.step() }) {}
+    // `changes()` keeps the number of the last writing statement; asked after one that writes nothing
+    // it would report somebody else's rows.
+    guard owner.sqlite.totalChanges != before else { return 0 }
+    return Int(owner.sqlite.changes)
+  }
+
+  private func forEachBoundRow(_ body: (Row) throws -> Void) throws {
+    // The statement must not stay busy on any way out: it would keep its snapshot.
+    defer { statement.rewind() }
+    while try owner.run({ () throws(SQLiteError) in try statement.step() }) {
+      try body(currentRow())
+    }
+  }
+
+  private func currentRow() -> Row {
+    let names: ColumnNames
+    // The columns can change while the statement lives, when another process altered a table.
+    if let known = self.names, known.list == statement.columnNames {
+      names = known
+    } else {
+      names = ColumnNames(statement.columnNames)
+      self.names = names
+      owner.noteReads(of: statement)
+    }
+    return Row(names: names, values: (0..<names.list.count).map { statement.value($0) })
+  }
+
+  // MARK: Binding
+
+  private func bind(_ arguments: [(any QueryBindable)?]) throws {
+    try owner.guardUse(of: sql)
+    statement.rewind()
+    guard arguments.count == statement.parameterCount else {
+      throw BoutiqueError.invalidStatement(
+        sql: sql,
+        reason: "\(statement.parameterCount) arguments expected, \(arguments.count) given")
+    }
+    for (index, argument) in arguments.enumerated() { try bind(argument, at: Int32(index + 1)) }
+  }
+
+  private func bind(named arguments: [String: (any QueryBindable)?]) throws {
+    try owner.guardUse(of: sql)
+    statement.rewind()
+    var missing = Set(1...max(1, Int32(statement.parameterCount)))
+    if statement.parameterCount == 0 { missing = [] }
+    for (name, argument) in arguments {
+      let index = statement.parameterIndex(named: name)
+      guard index > 0 else {
+        throw BoutiqueError.invalidStatement(sql: sql, reason: "no parameter is named '\(name)'")
+      }
+      try bind(argument, at: index)
+      missing.remove(index)
+    }
+    if let index = missing.min() {
+      throw BoutiqueError.invalidStatement(
+        sql: sql,
+        reason: "no value given for \(statement.parameterName(index) ?? "parameter \(index)")")
+    }
+  }
+
+  private func bind(_ argument: (any QueryBindable)?, at index: Int32) throws {
+    let value: SQLValue
+    do {
+      value = try argument?.sqlValue() ?? .null
+    } catch {
+      throw BoutiqueError.bindingFailed(error)
+    }
+    try owner.run { () throws(SQLiteError) in try statement.bind(value, at: index) }
+  }
+}

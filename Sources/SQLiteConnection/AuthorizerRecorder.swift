@@ -1,0 +1,205 @@
+internal import CSQLite
+
+/// Collects what SQLite's authorizer tells while a statement is compiled.
+///
+/// A virtual table that is connected meanwhile compiles statements of its own (FTS5 asks
+/// `PRAGMA data_version` and reads its configuration), and the authorizer cannot tell whose they
+/// are. Connecting leaves a mark, though: the declaration of the table's columns looks like an
+/// update of the schema table. Compiled once more, with the virtual table connected by then, the
+/// statement stands alone. See `ConnectionHandle.compile`.
+final class AuthorizerRecorder {
+  private(set) var reads: [String: Set<String>] = [:]
+  private(set) var effects = StatementEffects()
+  /// Tables read without a column and without a database name, to be looked up afterwards.
+  private(set) var unresolved: Set<String> = []
+  /// Whether a virtual table may have been connected, and the rest may in part be its own doing.
+  private(set) var isMixed = false
+  private var isUsed = false
+  /// Whether the text that is being compiled is a pragma, and not one of a virtual table's.
+  var asksPragmaPolicy = false
+  /// Decides which pragmas are compiled.
+  var pragmaPolicy: ((_ name: String, _ argument: String?) -> Bool)?
+
+  /// Forgets what was collected.
+  func discard() {
+    guard isUsed else { return }
+    reads = [:]
+    effects = StatementEffects()
+    unresolved = []
+    isMixed = false
+    isUsed = false
+  }
+
+  /// Installs this recorder; it must live as long as the connection.
+  func install(on database: OpaquePointer) {
+    sqlite3_set_authorizer(
+      database,
+      { context, action, first, second, databaseName, _ in
+        guard let context else { return SQLITE_OK }
+        let recorder = Unmanaged<AuthorizerRecorder>.fromOpaque(context).takeUnretainedValue()
+        recorder.record(action, first, second, databaseName)
+        if action == SQLITE_PRAGMA, !recorder.allows(pragma: first, second) { return SQLITE_DENY }
+        return SQLITE_OK
+      },
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func record(
+    _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+    _ databaseName: UnsafePointer<CChar>?
+  ) {
+    isUsed = true
+    switch action {
+    case SQLITE_READ:
+      recordRead(table: first, column: second, databaseName)
+    case SQLITE_INSERT, SQLITE_DELETE, SQLITE_UPDATE:
+      recordWrite(table: first, databaseName)
+    case SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE:
+      break
+    default:
+      effects.isPlain = false
+      recordSpecial(action, first, second, databaseName)
+    }
+  }
+
+  private func allows(
+    pragma name: UnsafePointer<CChar>?, _ argument: UnsafePointer<CChar>?
+  ) -> Bool {
+    guard asksPragmaPolicy, let pragmaPolicy, let name else { return true }
+    return pragmaPolicy(
+      String(cString: name).lowercased(), argument.map { String(cString: $0) })
+  }
+
+  private func recordRead(
+    table: UnsafePointer<CChar>?, column: UnsafePointer<CChar>?,
+    _ databaseName: UnsafePointer<CChar>?
+  ) {
+    guard let table else { return }
+    if databaseName == nil {
+      unresolved.insert(String(cString: table))
+      return
+    }
+    let name = qualifiedName(table, databaseName)
+    if let column, column.pointee != 0 {
+      reads[name, default: []].insert(String(cString: column))
+    } else if reads[name] == nil {
+      reads[name] = []
+    }
+  }
+
+  private func recordWrite(
+    table: UnsafePointer<CChar>?, _ databaseName: UnsafePointer<CChar>?
+  ) {
+    guard let table else { return }
+    switch String(cString: table) {
+    // Every schema change writes these; in defensive mode nobody else can.
+    case "sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema":
+      isMixed = true
+    default: effects.writtenTables.insert(qualifiedName(table, databaseName))
+    }
+  }
+
+  private func recordSpecial(
+    _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+    _ databaseName: UnsafePointer<CChar>?
+  ) {
+    let firstText = first.map { String(cString: $0) }
+    let secondText = second.map { String(cString: $0) }
+    switch action {
+    case SQLITE_TRANSACTION:
+      switch firstText {
+      case "BEGIN": effects.transactionControl = .begin
+      case "COMMIT": effects.transactionControl = .commit
+      default: effects.transactionControl = .rollback
+      }
+    case SQLITE_SAVEPOINT:
+      let operation: StatementEffects.SavepointControl.Operation =
+        switch firstText {
+        case "BEGIN": .begin
+        case "RELEASE": .release
+        default: .rollback
+        }
+      effects.savepoint = .init(operation: operation, name: secondText ?? "")
+    case SQLITE_PRAGMA:
+      effects.pragma = .init(name: (firstText ?? "").lowercased(), argument: secondText)
+    case SQLITE_ATTACH:
+      effects.attachedFile = firstText ?? ""
+    case SQLITE_DETACH:
+      effects.detachedDatabase = firstText ?? ""
+    case SQLITE_ALTER_TABLE:
+      // The only action that has the database as its first argument.
+      effects.schemaChanges.append(
+        .init(
+          kind: .alterTable, objectName: secondText ?? "", tableName: secondText,
+          databaseName: firstText ?? "main"))
+    default:
+      guard let kind = schemaChangeKind(action) else { return }
+      let table: String? =
+        switch kind {
+        case .createIndex, .createTrigger, .dropIndex, .dropTrigger: secondText
+        case .createView, .dropView, .reindex: nil
+        default: firstText
+        }
+      effects.schemaChanges.append(
+        .init(
+          kind: kind, objectName: firstText ?? "", tableName: table,
+          databaseName: databaseName.map { String(cString: $0) } ?? "main"))
+    }
+  }
+
+  private func schemaChangeKind(_ action: Int32) -> StatementEffects.SchemaChange.Kind? {
+    switch action {
+    case SQLITE_CREATE_TABLE, SQLITE_CREATE_TEMP_TABLE: .createTable
+    case SQLITE_CREATE_INDEX, SQLITE_CREATE_TEMP_INDEX: .createIndex
+    case SQLITE_CREATE_TRIGGER, SQLITE_CREATE_TEMP_TRIGGER: .createTrigger
+    case SQLITE_CREATE_VIEW, SQLITE_CREATE_TEMP_VIEW: .createView
+    case SQLITE_CREATE_VTABLE: .createVirtualTable
+    case SQLITE_DROP_TABLE, SQLITE_DROP_TEMP_TABLE: .dropTable
+    case SQLITE_DROP_INDEX, SQLITE_DROP_TEMP_INDEX: .dropIndex
+    case SQLITE_DROP_TRIGGER, SQLITE_DROP_TEMP_TRIGGER: .dropTrigger
+    case SQLITE_DROP_VIEW, SQLITE_DROP_TEMP_VIEW: .dropView
+    case SQLITE_DROP_VTABLE: .dropVirtualTable
+    case SQLITE_REINDEX: .reindex
+    case SQLITE_ANALYZE: .analyze
+    default: nil
+    }
+  }
+
+  private func qualifiedName(
+    _ table: UnsafePointer<CChar>, _ databaseName: UnsafePointer<CChar>?
+  ) -> String {
+    let table = String(cString: table)
+    guard let databaseName else { return table }
+    let database = String(cString: databaseName)
+    return database == "main" ? table : "\(database).\(table)"
+  }
+
+  /// Hands over what was collected, and starts anew.
+  func take(on database: OpaquePointer) -> (ReadSet, StatementEffects) {
+    for table in unresolved {
+      let name = resolve(table, on: database)
+      if reads[name] == nil { reads[name] = [] }
+    }
+    let result = (ReadSet(tables: reads), effects)
+    discard()
+    return result
+  }
+
+  /// Finds the database of a table named without one, in SQLite's order: temp, main, attached.
+  ///
+  /// The name may be a common table expression's; then it stays as it is.
+  private func resolve(_ table: String, on database: OpaquePointer) -> String {
+    func exists(in name: UnsafePointer<CChar>) -> Bool {
+      sqlite3_table_column_metadata(database, name, table, nil, nil, nil, nil, nil, nil)
+        == SQLITE_OK
+    }
+    if exists(in: "temp") { return "temp.\(table)" }
+    if exists(in: "main") { return table }
+    var index: Int32 = 2
+    while let name = sqlite3_db_name(database, index) {
+      if exists(in: name) { return "\(String(cString: name)).\(table)" }
+      index += 1
+    }
+    return table
+  }
+}

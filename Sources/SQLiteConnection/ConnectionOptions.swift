@@ -1,0 +1,24 @@
+/// How a connection is opened.
+package struct ConnectionOptions: Sendable {
+  /// What may be done to the file.
+  package enum Access: Sendable {
+    /// Reads only; the file must exist.
+    case readOnly
+    /// Reads and writes; the file must exist.
+    case readWrite
+    /// Reads and writes; the file is made when there is none.
+    case readWriteCreate
+  }
+
+  /// What may be done to the file.
+  package var access: Access = .readWrite
+  /// How many idle statements are kept for reuse.
+  package var statementCacheCapacity = 128
+  /// Whether foreign keys are enforced.
+  package var foreignKeys = true
+  /// Whether SQLite refuses every change to the database, whatever `access` says.
+  package var queryOnly = false
+
+  /// Makes the options that suit a writer of an existing file.
+  package init() {}
+}

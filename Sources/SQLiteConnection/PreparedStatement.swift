@@ -1,0 +1,164 @@
+internal import CSQLite
+
+/// A compiled statement.
+///
+/// Not `Sendable`: it is used on the thread that uses its connection at the moment, and nowhere
+/// else. Once the connection is closed every use is an error or reads as NULL.
+///
+/// `reset()` gives a cached statement back. Its holder may use it again as long as nobody else has
+/// prepared the same text in between.
+package final class PreparedStatement {
+  /// Where a statement is between `reset()` and the end of its rows.
+  private enum State {
+    /// In the cache, or thrown away by nobody yet: free for the next `prepare`.
+    case idle
+    /// Handed out, perhaps with parameters, not stepped.
+    case ready
+    /// On a row.
+    case row
+    /// After the last row; another step would silently run the statement again.
+    case done
+  }
+
+  /// The text it was compiled from.
+  package let sql: String
+  /// Whether it leaves the content of the database alone (`sqlite3_stmt_readonly`).
+  package let isReadOnly: Bool
+  /// How many parameters it has.
+  package let parameterCount: Int
+  /// The tables and columns it reads, as of its last compilation.
+  package private(set) var readSet: ReadSet
+  /// What it does beyond reading, as of its last compilation.
+  package private(set) var effects: StatementEffects
+
+  let handle: ConnectionHandle
+  /// `nil` once the connection is closed; SQLite's functions then answer with misuse or NULL.
+  private(set) var pointer: OpaquePointer?
+  private var state = State.ready
+  private var reprepareCount: Int32 = 0
+  var cachedColumnNames: [String]?
+  /// When the cache handed it out last; only the cache writes it.
+  var lastUse: UInt64 = 0
+
+  init(
+    _ pointer: OpaquePointer, _ compilation: Compilation, sql: String, handle: ConnectionHandle
+  ) {
+    self.pointer = pointer
+    self.sql = sql
+    self.handle = handle
+    isReadOnly = sqlite3_stmt_readonly(pointer) != 0
+    parameterCount = Int(sqlite3_bind_parameter_count(pointer))
+    readSet = compilation.readSet
+    effects = compilation.effects
+    handle.insert(self)
+  }
+
+  deinit {
+    guard let pointer else { return }
+    sqlite3_finalize(pointer)
+    handle.remove(self)
+  }
+
+  /// Whether somebody has it: prepared, bound or stepped since the last reset.
+  package var isInUse: Bool { state != .idle }
+
+  /// Whether it has been stepped and not reset, and therefore holds its snapshot.
+  package var isBusy: Bool {
+    guard let pointer else { return false }
+    return sqlite3_stmt_busy(pointer) != 0
+  }
+
+  func markInUse() {
+    if state == .idle { state = .ready }
+  }
+
+  func invalidate(finalizing: Bool) {
+    if finalizing { sqlite3_finalize(pointer) }
+    pointer = nil
+    state = .idle
+  }
+
+  // MARK: Running
+
+  /// Goes to the next row and returns whether there is one.
+  ///
+  /// After the last row it keeps returning `false` until `reset()`. On an error it resets itself.
+  package func step() throws(SQLiteError) -> Bool {
+    switch state {
+    case .row:
+      let code = sqlite3_step(pointer)
+      if code == SQLITE_ROW { return true }
+      if code != SQLITE_DONE { throw failure(code) }
+      state = .done
+      return false
+    case .idle, .ready:
+      return try firstStep()
+    case .done:
+      return false
+    }
+  }
+
+  /// Steps to the end, then resets.
+  package func run() throws(SQLiteError) {
+    while try step() {}
+    reset()
+  }
+
+  /// Resets, clears the parameters, and gives the statement back to the cache.
+  package func reset() {
+    guard state != .idle else { return }
+    state = .idle
+    guard let pointer else { return }
+    sqlite3_reset(pointer)
+    if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
+  }
+
+  /// Resets and clears the parameters, and keeps the statement: the cache hands it to nobody else.
+  package func rewind() {
+    guard let pointer else { return }
+    sqlite3_reset(pointer)
+    if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
+    state = .ready
+  }
+
+  /// The step that may find a changed schema and compile the statement anew.
+  private func firstStep() throws(SQLiteError) -> Bool {
+    let code = sqlite3_step(pointer)
+    switch code {
+    case SQLITE_ROW: state = .row
+    case SQLITE_DONE: state = .done
+    default: throw failure(code)
+    }
+    refreshAfterReprepare()
+    return code == SQLITE_ROW
+  }
+
+  /// Takes over what a changed schema has changed.
+  ///
+  /// What the authorizer heard during the step is no help: virtual tables compile statements of
+  /// their own while they run.
+  private func refreshAfterReprepare() {
+    let count = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
+    guard count != reprepareCount else { return }
+    reprepareCount = count
+    cachedColumnNames = nil
+    guard let (readSet, effects) = handle.analyze(sql) else { return }
+    self.readSet = readSet
+    self.effects = effects
+  }
+
+  private func failure(_ code: Int32) -> SQLiteError {
+    let error = misuseOrError(code)
+    state = .ready
+    reset()
+    return error
+  }
+
+  func misuseOrError(_ code: Int32) -> SQLiteError {
+    guard pointer != nil else { return .closed(path: handle.path, sql: sql) }
+    return SQLiteError(code, on: handle.database, sql: sql, path: handle.path)
+  }
+}
+
+@available(*, unavailable, message: "A statement belongs to the thread of its connection.")
+extension PreparedStatement: Sendable {}

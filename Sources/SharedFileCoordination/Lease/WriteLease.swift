@@ -1,0 +1,291 @@
+// Taking the write lease: drives the queue (`LeaseQueue`) on the lock file.
+//
+// For: one process at a time writes, in order of arrival, with deadline and cancellation, however
+// any of the others dies or stops, and whatever happens to the lock file.
+//
+// Invariants
+//  1. A turn is given out only with the lease's byte locked and the lock file at its path after the
+//     lock was taken (or without a queue at all, when there is none to be had).
+//  2. No barging: with somebody in line the newcomer takes a ticket behind.
+//  3. On every way out without a turn the ticket is cleared, and when the lease is free at that
+//     moment the next in line is woken: a wake-up that came to us is passed on.
+//
+// Steps                                     death here
+//  a  read the first page                   nothing happened
+//  b  nobody waits: try the byte, go to f   the byte is freed
+//  c  write a ticket                        a leftover entry, skipped and swept
+//  d  look; wait on socket, signal, time    the same
+//  e  lock the byte, clear the ticket       the byte is freed; others look or are woken later
+//  f  compare file and path                 the same
+//  g  write the turn's record               the same
+// A stop at c–d: passed over. A stop at e–g: it is the holder, and is reported as such.
+
+import CLinuxShims
+import Glibc
+import Synchronization
+
+/// A process's access to the write lease of one database.
+package final class WriteLease: Sendable {
+  private enum Use {
+    case idle
+    case acquiring
+    case holding
+  }
+
+  private let place: MembershipPlace
+  private let options: CoordinationOptions
+  /// Wakes the thread that waits in `acquire`.
+  private let signal: GuardedDescriptor
+  /// Who uses this handle; guards against two turns through one open file description, which
+  /// would not keep each other out.
+  private let use = Mutex(Use.idle)
+
+  init(place: MembershipPlace, options: CoordinationOptions) throws(CoordinationError) {
+    self.place = place
+    self.options = options
+    let number = clx_guarded_eventfd()
+    guard number >= 0 else { throw .system(call: "eventfd", code: -number, path: place.path) }
+    signal = GuardedDescriptor(adopting: number, holdsLocks: false)
+  }
+
+  var isSameProcess: Bool { place.isSameProcess }
+
+  /// Waits for this process's turn.
+  ///
+  /// One thread at a time; the thread blocks. With a deadline that has passed the lease is tried
+  /// once.
+  ///
+  /// - Parameters:
+  ///   - deadline: When to give up, nil to wait for ever.
+  ///   - purpose: What for, in a few words; others see it.
+  ///   - isCancelled: Asked at every look; call `wakeWaiter` when its answer changes.
+  package func acquire(
+    deadline: BootClock.Instant?, purpose: String, isCancelled: @Sendable () -> Bool
+  ) throws(CoordinationError) -> WriteTurn {
+    try place.check()
+    let entered = use.withLock { use in
+      guard use == .idle else { return false }
+      use = .acquiring
+      return true
+    }
+    guard entered else { throw .alreadyWaiting(path: place.path) }
+    do throws(CoordinationError) {
+      let started = BootClock.now()
+      let session = try withoutActuallyEscaping(isCancelled) {
+        (isCancelled) throws(CoordinationError) -> TurnSession in
+        let call = LeaseCall(
+          deadline: deadline, isCancelled: isCancelled, started: started, path: place.path)
+        return try takeTurn(purpose: purpose, call: call)
+      }
+      use.withLock { $0 = .holding }
+      return WriteTurn(session: session)
+    } catch {
+      use.withLock { $0 = .idle }
+      throw error
+    }
+  }
+
+  /// Makes the thread that waits in `acquire` look at `isCancelled` again. From any thread.
+  package func wakeWaiter() {
+    if place.isSameProcess { clx_signal_eventfd(signal.number) }
+  }
+
+  func turnEnded() {
+    use.withLock { $0 = .idle }
+  }
+
+  // MARK: Steps
+
+  private func takeTurn(
+    purpose: String, call: LeaseCall
+  ) throws(CoordinationError) -> TurnSession {
+    if call.isCancelled() { throw .cancelled(path: place.path) }
+    // Somebody who replaces the file all the time must not keep us from the deadline.
+    for round in 0..<1000 {
+      guard let membership = try place.current() else {
+        return TurnSession(
+          membership: nil, lease: self, quantum: options.quantum, since: BootClock.now())
+      }
+      var page = HeaderPage()
+      let outcome = try wait(in: membership, page: &page, call: call)
+      if outcome == .locked, membership.file.isAtItsPath {
+        let since = BootClock.now()
+        membership.writeTurn(
+          purpose: purpose, label: options.label, since: since, at: LockFileLayout.turnOffset)
+        return TurnSession(
+          membership: membership, lease: self, quantum: options.quantum, since: since)
+      }
+      if outcome == .locked {
+        ByteLock.unlock(LockFileLayout.writeLeaseByte, of: membership.file.descriptor)
+        membership.wakeNext(in: &page)
+      }
+      place.leave(membership)
+      if round > 3 { try call.check() }
+    }
+    throw .lockFileKeepsChanging(path: place.path)
+  }
+
+  private enum Outcome {
+    case locked
+    case fileChanged
+  }
+
+  private func wait(
+    in membership: Membership, page: inout HeaderPage, call: LeaseCall
+  ) throws(CoordinationError) -> Outcome {
+    guard try loadOrRepair(&page, membership) else { return .fileChanged }
+    let others = LeaseQueue.line(page.queue, without: membership.slot)
+    let somebodyWaits = others.contains { membership.isLive(slot: $0.slot) }
+    if !somebodyWaits, try tryByte(membership) {
+      sweep(others, membership)
+      return .locked
+    }
+    try call.check()
+    guard let slot = membership.slot else {
+      return try waitUnlisted(membership, page: &page, call: call)
+    }
+    do throws(CoordinationError) {
+      return try waitInLine(slot: slot, membership, page: &page, call: call)
+    } catch {
+      leaveLine(membership, &page)
+      if case .leaseTimeout(var timeout) = error {
+        place.describeHolder(into: &timeout)
+        throw .leaseTimeout(timeout)
+      }
+      throw error
+    }
+  }
+
+  private func waitInLine(
+    slot: Int, _ membership: Membership, page: inout HeaderPage, call: LeaseCall
+  ) throws(CoordinationError) -> Outcome {
+    var ticket = BootClock.now().nanoseconds
+    do {
+      try membership.writeTicket(ticket)
+    } catch {
+      // A full disk on a file system that copies on write: no place in line to be had.
+      return try waitUnlisted(membership, page: &page, call: call)
+    }
+    var waiter = LeaseWaiter(
+      slot: slot, ticket: ticket,
+      lookInterval: UInt64(clamping: options.lookInterval.clampedNanoseconds))
+    while true {
+      guard try loadOrRepair(&page, membership) else { return .fileChanged }
+      let look = LeaseWaiter.Look(
+        entries: page.queue, turnNumber: page.turnNumber, now: BootClock.now().nanoseconds)
+      var action = waiter.look(
+        look, isLive: { membership.isLive(slot: $0) },
+        leaseIsFree: {
+          !ByteLock.isLockedByOther(LockFileLayout.writeLeaseByte, of: membership.file.descriptor)
+        })
+      if case .tryLock(let passedOver) = action {
+        if try tryByte(membership) {
+          for entry in passedOver { membership.markPassedOver(entry) }
+          try? membership.writeTicket(0)
+          sweep(LeaseQueue.line(look.entries, without: slot), membership)
+          return .locked
+        }
+        action = waiter.lockWasTaken()
+      }
+      try call.check(waitersBefore: waiter.waitersBefore)
+      switch action {
+      case .takeNewTicket:
+        ticket = BootClock.now().nanoseconds
+        try? membership.writeTicket(ticket)
+        waiter.tookTicket(ticket)
+      case .writeAgain:
+        try? membership.writeTicket(ticket)
+        membership.wait(signal: signal, nanoseconds: call.bounded(100_000))
+      case .wait(let nanoseconds):
+        membership.wait(signal: signal, nanoseconds: call.bounded(nanoseconds))
+        try place.check()
+        if !membership.file.isAtItsPath {
+          leaveLine(membership, &page)
+          return .fileChanged
+        }
+      case .tryLock:
+        continue
+      }
+    }
+  }
+
+  /// Without a slot there is no place in line: try again and again, at uneven intervals so that
+  /// two such processes do not keep step.
+  private func waitUnlisted(
+    _ membership: Membership, page: inout HeaderPage, call: LeaseCall
+  ) throws(CoordinationError) -> Outcome {
+    while true {
+      membership.wait(
+        signal: signal, nanoseconds: call.bounded(UInt64.random(in: 1_000_000...4_000_000)))
+      try place.check()
+      if !membership.file.isAtItsPath { return .fileChanged }
+      guard try loadOrRepair(&page, membership) else { return .fileChanged }
+      if try tryByte(membership) { return .locked }
+      do throws(CoordinationError) {
+        try call.check()
+      } catch {
+        guard case .leaseTimeout(var timeout) = error else { throw error }
+        place.describeHolder(into: &timeout)
+        throw .leaseTimeout(timeout)
+      }
+    }
+  }
+
+  private func tryByte(_ membership: Membership) throws(CoordinationError) -> Bool {
+    try ByteLock.tryLock(
+      LockFileLayout.writeLeaseByte, of: membership.file.descriptor, path: membership.file.path)
+  }
+
+  /// Reads the first page, and makes the file good when somebody has damaged it.
+  ///
+  /// - Returns: False when it could not be made good.
+  private func loadOrRepair(
+    _ page: inout HeaderPage, _ membership: Membership
+  ) throws(CoordinationError) -> Bool {
+    if try !page.load(from: membership.file) {
+      guard try place.repair(membership), try page.load(from: membership.file) else { return false }
+    }
+    if let epoch = page.header?.epoch { membership.refresh(epoch: epoch) }
+    return true
+  }
+
+  /// Clears what dead waiters left; they cost every newcomer a question to the kernel.
+  private func sweep(_ entries: [LeaseQueue.Entry], _ membership: Membership) {
+    for entry in entries where !membership.isLive(slot: entry.slot) { membership.sweep(entry) }
+  }
+
+  private func leaveLine(_ membership: Membership, _ page: inout HeaderPage) {
+    guard place.isSameProcess else { return }
+    try? membership.writeTicket(0)
+    let byte = LockFileLayout.writeLeaseByte
+    if !ByteLock.isLockedByOther(byte, of: membership.file.descriptor) {
+      membership.wakeNext(in: &page)
+    }
+  }
+}
+
+/// One call of `acquire`: when it ends without a turn.
+struct LeaseCall {
+  let deadline: BootClock.Instant?
+  let isCancelled: @Sendable () -> Bool
+  let started: BootClock.Instant
+  let path: String
+
+  /// Throws when the caller gave up or the time is up.
+  func check(waitersBefore: Int = 0) throws(CoordinationError) {
+    if isCancelled() { throw .cancelled(path: path) }
+    let now = BootClock.now()
+    if let deadline, now >= deadline {
+      throw .leaseTimeout(
+        LeaseTimeout(
+          path: path, waited: started.duration(to: now), waitersBefore: waitersBefore))
+    }
+  }
+
+  /// Returns how long to wait at most, so as not to sleep through the deadline.
+  func bounded(_ nanoseconds: UInt64) -> UInt64 {
+    guard let deadline else { return nanoseconds }
+    let now = BootClock.now().nanoseconds
+    return min(nanoseconds, deadline.nanoseconds > now ? deadline.nanoseconds - now : 0)
+  }
+}

@@ -1,0 +1,104 @@
+import SQLiteConnection
+import Testing
+
+@Suite struct StatementCacheTests {
+  let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  @Test func `an idle statement is handed out again`() throws {
+    let connection = try directory.open()
+    let first = try connection.prepare("SELECT 1")
+    first.reset()
+    #expect(try connection.prepare("SELECT 1") === first)
+  }
+
+  @Test func `a statement in use is not shared`() throws {
+    let connection = try directory.open()
+    let sql = "SELECT 1 UNION ALL SELECT 2"
+    let first = try connection.prepare(sql)
+    let second = try connection.prepare(sql)
+    #expect(first !== second)
+    #expect(try first.step() && first.step())
+    #expect(try second.step())
+    #expect(first.int64(0) == 2 && second.int64(0) == 1)
+    second.reset()
+    first.reset()
+    #expect(try connection.prepare(sql) === first)
+  }
+
+  @Test func `a statement dropped without a reset is taken back`() throws {
+    let connection = try directory.open()
+    let sql = "SELECT 1 UNION ALL SELECT 2"
+    var dropped: PreparedStatement? = try connection.prepare(sql)
+    #expect(try dropped?.step() == true)
+    let identity = dropped.map(ObjectIdentifier.init)
+    dropped = nil
+    let again = try connection.prepare(sql)
+    #expect(ObjectIdentifier(again) == identity)
+    #expect(!again.isBusy)
+  }
+
+  @Test func `the least recently used statement goes first`() throws {
+    let connection = try directory.open { $0.statementCacheCapacity = 2 }
+    func use(_ sql: String) throws -> ObjectIdentifier {
+      let statement = try connection.prepare(sql)
+      statement.reset()
+      return ObjectIdentifier(statement)
+    }
+    // Held, so that no new statement can have the address of one that is gone.
+    let one = try connection.prepare("SELECT 1")
+    one.reset()
+    let two = try connection.prepare("SELECT 2")
+    two.reset()
+    #expect(try use("SELECT 1") == ObjectIdentifier(one))
+    _ = try use("SELECT 3")
+    #expect(try use("SELECT 1") == ObjectIdentifier(one))
+    #expect(try use("SELECT 2") != ObjectIdentifier(two))
+  }
+
+  @Test func `a full cache of statements in use makes more that are not kept`() throws {
+    let connection = try directory.open { $0.statementCacheCapacity = 1 }
+    connection.flushStatementCache()
+    let one = try connection.prepare("SELECT 1")
+    let two = try connection.prepare("SELECT 2")
+    two.reset()
+    let again = try connection.prepare("SELECT 2")
+    #expect(again !== two)
+    one.reset()
+    #expect(try connection.prepare("SELECT 1") === one)
+  }
+
+  @Test func `a cache of no capacity keeps nothing`() throws {
+    let connection = try directory.open { $0.statementCacheCapacity = 0 }
+    let one = try connection.prepare("SELECT 1")
+    one.reset()
+    #expect(try connection.prepare("SELECT 1") !== one)
+  }
+
+  @Test func `an error leaves the statement idle and its parameters clear`() throws {
+    let connection = try directory.open()
+    try connection.execute("CREATE TABLE t (a UNIQUE)")
+    let sql = "INSERT INTO t VALUES (?)"
+    for round in 0..<2 {
+      let statement = try connection.prepare(sql)
+      try statement.bind("x", at: 1)
+      let error = sqliteError { try statement.run() }
+      #expect(error?.code == (round == 0 ? nil : .constraintUnique))
+      #expect(!statement.isInUse)
+    }
+    try connection.prepare(sql).run()
+    #expect(try connection.queryInt64("SELECT count(*) FROM t WHERE a IS NULL") == 1)
+  }
+
+  @Test func `a flush finalizes idle statements and keeps those in use alive`() throws {
+    let connection = try directory.open()
+    let used = try connection.prepare("SELECT 1 UNION ALL SELECT 2")
+    #expect(try used.step())
+    connection.flushStatementCache()
+    #expect(try used.step())
+    #expect(used.int64(0) == 2)
+  }
+}
