@@ -72,9 +72,9 @@ import Testing
     try await Workbench.with { bench in
       try await bench.sqlite3(schema)
       let outcome = try await bench.boutique(
-        "watch", bench.database, "SELECT * FROM nothing", "--json")
+        "watch", bench.database, "SELECT * FROM nowhere", "--json")
       #expect(outcome.status == .exited(1))
-      #expect(outcome.errors.contains("no such table: nothing"), "\(outcome)")
+      #expect(outcome.errors.contains("no such table: nowhere"), "\(outcome)")
     }
   }
 
