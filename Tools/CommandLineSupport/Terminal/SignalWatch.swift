@@ -4,8 +4,9 @@ import Glibc
 ///
 /// 1. ``block(_:)`` is called on the main thread before the program has any other: threads inherit
 ///    the mask, and a signal that every thread blocks stays pending. One thread that does not block
-///    it is enough for the kernel to end the process there; the main thread of an asynchronous
-///    program is such a thread while the work runs on others.
+///    it is enough for the kernel to end the process there. A main thread that awaits becomes such
+///    a thread, since Dispatch takes all blocks off it (seen in /proc/PID/task/*/status); so it has
+///    to do its waiting otherwise.
 /// 2. ``start(_:handler:)``, on any thread, starts one that takes the signals with `sigwait` and
 ///    calls the handler: unlike in a signal handler, everything is allowed there.
 package enum SignalWatch {
