@@ -61,9 +61,21 @@ import Testing
     #expect(table.lines(style(width: nil)) == ["a␊b", "───", "x␊y"])
   }
 
-  @Test func `rows after the sample are cut to its widths`() {
-    let layout = TableLayout(titles: ["t"], sample: [[.text("short")]], width: nil)
-    #expect(layout.line([.text("much longer")], style(width: nil)) == "much…")
+  @Test func `rows after the sample take the room they need`() {
+    let layout = TableLayout(
+      titles: ["n", "t"], sample: [[.number("1"), .text("short")]], width: nil)
+    let row: [TableCell] = [.number("1000"), .text("much longer")]
+    #expect(layout.line(row, style(width: nil)) == "1000  much longer")
+    let narrow = TableLayout(
+      titles: ["n", "t"], sample: [[.number("1"), .text("short")]], width: 12)
+    #expect(narrow.line(row, style(width: 12)) == "1000  much …")
+  }
+
+  @Test func `rows after the sample are cut in columns that were narrowed`() {
+    let sample: [[TableCell]] = [[.text(String(repeating: "x", count: 50)), .text("end")]]
+    let layout = TableLayout(titles: ["a", "b"], sample: sample, width: 20)
+    let row: [TableCell] = [.text(String(repeating: "y", count: 90)), .text("end")]
+    #expect(layout.line(row, style(width: 20)) == String(repeating: "y", count: 14) + "…  end")
   }
 
   @Test func `a table without columns or rows is no problem`() {
@@ -110,5 +122,13 @@ import Testing
   @Test func `a pipe has neither width nor colour`() {
     #expect(TerminalStyle.plain.columns == nil)
     #expect(TerminalStyle.plain.paint("x", .bold) == "x")
+  }
+}
+
+@Suite struct AlternateScreenTests {
+  @Test func `a frame has no more lines than the screen and wipes what is below`() {
+    #expect(AlternateScreen.frame(["a", "b", "c"], rows: 2) == "\u{1B}[H\u{1B}[2Ka\n\u{1B}[2Kb")
+    #expect(AlternateScreen.frame(["a"], rows: 5) == "\u{1B}[H\u{1B}[2Ka\n\u{1B}[J")
+    #expect(AlternateScreen.frame([], rows: 5) == "\u{1B}[H\n\u{1B}[J")
   }
 }

@@ -2,6 +2,14 @@
 package enum JSONText {
   /// A string in quotes; what has no letter of its own is escaped.
   package static func string(_ text: String) -> String {
+    // E2 begins the line separators; that it begins others too only costs the slow way.
+    let isPlain = text.utf8.allSatisfy { byte in
+      byte >= 0x20 && byte != 0x22 && byte != 0x5C && byte != 0x7F && byte != 0xE2
+    }
+    return isPlain ? "\"\(text)\"" : escaped(text)
+  }
+
+  private static func escaped(_ text: String) -> String {
     var result = "\""
     result.reserveCapacity(text.utf8.count + 2)
     for scalar in text.unicodeScalars {

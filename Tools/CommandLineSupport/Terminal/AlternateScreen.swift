@@ -7,10 +7,13 @@ package enum AlternateScreen {
   /// Shows the cursor and switches back.
   package static let leave = "\u{1B}[?25h\u{1B}[?1049l"
 
-  /// Text that replaces the whole screen by these lines without flicker: each line is drawn over
-  /// the old one and what is left of the old one is erased behind it.
+  /// Text that replaces the whole screen by these lines.
+  ///
+  /// Each line is erased just before it is drawn: erasing behind it would take the last character
+  /// of a line that fills the screen's width, on which the cursor still stands.
   package static func frame(_ lines: [String], rows: Int) -> String {
-    let shown = lines.prefix(max(1, rows)).map { $0 + "\u{1B}[K" }
-    return "\u{1B}[H" + shown.joined(separator: "\r\n") + "\u{1B}[J"
+    let shown = lines.prefix(max(1, rows)).map { "\u{1B}[2K" + $0 }
+    let below = lines.count < rows ? "\n\u{1B}[J" : ""
+    return "\u{1B}[H" + shown.joined(separator: "\n") + below
   }
 }

@@ -20,8 +20,9 @@ package enum TableCell: Sendable, Equatable {
 
 /// The widths and alignments of a table's columns, fixed from its titles and a sample of its rows.
 ///
-/// Rows that come after the sample are cut to these widths, so a table of any length can be printed
-/// while it is read.
+/// Rows that come after the sample can be wider: they take the room they need, out of line, rather
+/// than be cut, except in columns that were narrowed to fit the terminal. So a table of any length
+/// can be printed while it is read.
 package struct TableLayout: Sendable {
   private static let gap = 2
   private static let narrowest = 3
@@ -29,6 +30,7 @@ package struct TableLayout: Sendable {
   private let titles: [String]
   private let widths: [Int]
   private let isNumeric: [Bool]
+  private let isNarrowed: [Bool]
   private let lineWidth: Int?
 
   /// Decides the layout; nil for `width` means that lines may be as long as they need.
@@ -49,51 +51,54 @@ package struct TableLayout: Sendable {
     for column in titles.indices where !hasNumber[column] { isNumeric[column] = false }
     self.isNumeric = isNumeric
     lineWidth = width
-    widths = width.map { Self.fit(wanted, into: $0) } ?? wanted
+    let widths = width.map { Self.fit(wanted, into: $0) } ?? wanted
+    self.widths = widths
+    isNarrowed = titles.indices.map { widths[$0] < wanted[$0] }
   }
 
   /// The titles and the line under them.
   package func header(_ style: TerminalStyle) -> [String] {
-    let names = titles.indices.map { column in
-      style.paint(padded(titles[column], column), .bold)
-    }
-    let rules = widths.map { style.paint(String(repeating: "─", count: $0), .dim) }
-    return [joined(names, style), joined(rules, style)]
+    let rules = widths.map { String(repeating: "─", count: $0) }
+    return [
+      joined(titles.map { ($0, Ink.bold) }, style), joined(rules.map { ($0, Ink.dim) }, style),
+    ]
   }
 
   /// One row as a line without its line end.
   package func line(_ row: [TableCell], _ style: TerminalStyle) -> String {
-    var pieces: [String] = []
-    for column in titles.indices {
+    let cells = titles.indices.map { column -> (text: String, ink: Ink?) in
       let cell = column < row.count ? row[column] : .text("")
-      let text = padded(cell.shown(upToWidth: widths[column]), column)
-      pieces.append(cell == .null ? style.paint(text, .dim) : text)
+      let limit = isNarrowed[column] ? widths[column] : lineWidth ?? .max
+      return (cell.shown(upToWidth: limit), cell == .null ? .dim : nil)
     }
-    return joined(pieces, style)
+    return joined(cells, style)
+  }
+
+  private typealias Ink = TerminalStyle.Ink
+
+  /// Puts cells side by side; what does not fit the terminal is cut at its right edge.
+  private func joined(_ cells: [(text: String, ink: Ink?)], _ style: TerminalStyle) -> String {
+    var line = ""
+    var room = lineWidth ?? .max
+    for (column, cell) in cells.enumerated() {
+      let gap = column > 0 ? Self.gap : 0
+      // A cut cell of one column would be nothing but the sign of the cut.
+      guard room >= gap + 1 else { break }
+      let text = padded(cell.text, column).truncated(toWidth: room - gap)
+      line += String(repeating: " ", count: gap)
+      line += cell.ink.map { style.paint(text, $0) } ?? text
+      room -= gap + text.displayWidth
+    }
+    while line.last == " " { line.removeLast() }
+    return line
   }
 
   private func padded(_ text: String, _ column: Int) -> String {
-    let cut = text.truncated(toWidth: widths[column])
-    let padding = String(repeating: " ", count: max(0, widths[column] - cut.displayWidth))
-    return isNumeric[column] ? padding + cut : cut + padding
-  }
-
-  /// Joins cells; a table that is too wide with its narrowest columns is cut at the right edge,
-  /// whole cells at a time so that no colour is left on.
-  private func joined(_ pieces: [String], _ style: TerminalStyle) -> String {
-    var line = ""
-    var used = 0
-    for (column, piece) in pieces.enumerated() {
-      let needed = widths[column] + (column > 0 ? Self.gap : 0)
-      if let lineWidth, used + needed > lineWidth {
-        if used + 2 <= lineWidth { line += " …" }
-        break
-      }
-      line += (column > 0 ? String(repeating: " ", count: Self.gap) : "") + piece
-      used += needed
-    }
-    while line.hasSuffix(" ") { line.removeLast() }
-    return line
+    let shown = isNarrowed[column] ? text.truncated(toWidth: widths[column]) : text
+    let padding = widths[column] - shown.displayWidth
+    if padding <= 0 { return shown }
+    let space = String(repeating: " ", count: padding)
+    return isNumeric[column] ? space + shown : shown + space
   }
 
   /// Takes columns from the widest first: the largest limit under which all columns fit.

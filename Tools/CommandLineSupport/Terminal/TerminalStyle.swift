@@ -60,7 +60,7 @@ package struct TerminalStyle: Sendable, Equatable {
 
   /// Sets text off, or returns it as it is when there is no colour.
   package func paint(_ text: String, _ ink: Ink) -> String {
-    usesColour ? "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m" : text
+    usesColour && !text.isEmpty ? "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m" : text
   }
 
   private static func positive(_ text: String?) -> Int? {

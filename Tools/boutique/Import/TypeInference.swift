@@ -65,6 +65,8 @@ struct TypeInference {
       column.hasReal = true
     case .blob: column.hasText = true
     case .text(let text):
+      // Once there is one text, what others look like makes no difference.
+      if column.hasText { return }
       if let number = Int64(text), String(number) == text {
         column.hasInteger = true
         column.hasBigInteger = column.hasBigInteger || !isExact(number)
@@ -84,21 +86,26 @@ struct TypeInference {
 
   private static func isExact(_ number: Int64) -> Bool { Int64(exactly: Double(number)) == number }
 
-  /// Digits, a point, digits, perhaps an exponent; no more digits than a double holds.
+  /// Whether a text is digits, a point, digits and perhaps an exponent, without leading zeros and
+  /// with no more digits than a double holds.
   private static func isDecimal(_ text: String) -> Bool {
-    let unsigned = text.hasPrefix("-") ? text.dropFirst() : text[...]
-    let parts = unsigned.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, let first = parts[0].first, let next = parts[1].first else {
+    var rest = text.utf8[...]
+    if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+    let hasLeadingZero = rest.first == UInt8(ascii: "0")
+    let whole = takeDigits(&rest)
+    guard whole > 0, whole == 1 || !hasLeadingZero, rest.popFirst() == UInt8(ascii: ".") else {
       return false
     }
-    let hasLeadingZero = first == "0" && parts[0].count > 1
-    let hasOnlyNumberSigns = unsigned.utf8.allSatisfy { byte in
-      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || ".eE+-".utf8.contains(byte)
-    }
-    let mantissa = unsigned.prefix { $0 != "e" && $0 != "E" }
-    guard first.isNumber, next.isNumber, !hasLeadingZero, hasOnlyNumberSigns,
-      mantissa.utf8.count <= 18
-    else { return false }
+    let fraction = takeDigits(&rest)
+    guard fraction > 0, whole + fraction <= 17 else { return false }
+    if rest.isEmpty { return true }
+    guard rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") else { return false }
     return Double(text)?.isFinite ?? false
+  }
+
+  private static func takeDigits(_ rest: inout Substring.UTF8View) -> Int {
+    let digits = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    rest = rest[digits.endIndex...]
+    return digits.count
   }
 }

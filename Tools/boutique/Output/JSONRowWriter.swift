@@ -8,7 +8,7 @@ struct JSONRowWriter: RowWriter {
 
   init(_ output: TextOutput) { self.output = output }
 
-  mutating func begin(columns: [String]) { names = Self.distinct(columns) }
+  mutating func begin(columns: [String]) { names = Self.names(columns) }
 
   mutating func write(_ values: [SQLValue]) throws {
     try output.write(Self.object(names, values) + "\n")
@@ -16,13 +16,24 @@ struct JSONRowWriter: RowWriter {
 
   mutating func end() {}
 
-  /// One row as an object; the names have to be distinct.
+  /// One row as an object, with what ``names(_:)`` made of its columns.
   static func object(_ names: [String], _ values: [SQLValue]) -> String {
-    JSONText.object(zip(names, values).map { ($0, $1.jsonText) })
+    var text = "{"
+    for (name, value) in zip(names, values) {
+      if text.utf8.count > 1 { text += "," }
+      text += name
+      text += value.jsonText
+    }
+    return text + "}"
+  }
+
+  /// The columns' names as JSON text with their colons, ready to be put before values.
+  static func names(_ columns: [String]) -> [String] {
+    distinct(columns).map { JSONText.string($0) + ":" }
   }
 
   /// Makes repeated column names different, as those of joins: the second `id` becomes `id:2`.
-  static func distinct(_ columns: [String]) -> [String] {
+  private static func distinct(_ columns: [String]) -> [String] {
     var used: Set<String> = []
     return columns.map { column in
       var name = column

@@ -113,7 +113,7 @@ enum WatchCommand: Subcommand {
     }
     let time = ClockText.now
     if asJSON {
-      let names = JSONRowWriter.distinct(result.columns)
+      let names = JSONRowWriter.names(result.columns)
       let rows = result.rows.map { JSONRowWriter.object(names, $0) }
       let line = JSONText.object([
         ("number", String(number)), ("time", JSONText.string(ClockText.utc(time))),
