@@ -68,6 +68,24 @@ import Testing
     }
   }
 
+  @Test func `a refused setting has not taken effect`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      for sql in ["PRAGMA locking_mode = EXCLUSIVE", "PRAGMA wal_autocheckpoint(5)"] {
+        for isScript in [true, false] {
+          await #expect(throws: BoutiqueError.self) {
+            try await db.write { conn in
+              if isScript { try conn.executeScript(sql) } else { try conn.execute(sql) }
+            }
+          }
+        }
+      }
+      let settings = try await db.write { conn in
+        try ["locking_mode", "wal_autocheckpoint"].map { try conn.query("PRAGMA \($0)")[0][0] }
+      }
+      #expect(settings == [.text("normal"), .integer(0)])
+    }
+  }
+
   @Test func `a savepoint that throws takes its own changes along and no others`() async throws {
     struct Stop: Error {}
     try await withTestDatabase(migrations: Self.plan) { db, _ in

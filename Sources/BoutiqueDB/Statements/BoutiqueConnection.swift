@@ -83,9 +83,9 @@ public final class BoutiqueConnection {
   public func executeScript(_ sql: String) throws {
     try guardUse(of: sql)
     do {
-      try sqlite.executeScript(sql) { statement in try self.admit(statement) }
+      try underPolicy { try sqlite.executeScript(sql) { statement in try self.admit(statement) } }
     } catch {
-      throw failure(error)
+      throw refusal(error, sql) ?? failure(error)
     }
   }
 
@@ -179,9 +179,9 @@ public final class BoutiqueConnection {
     try guardUse(of: sql)
     let statement: PreparedStatement
     do {
-      statement = try sqlite.prepare(sql)
+      statement = try underPolicy { try sqlite.prepare(sql) }
     } catch {
-      throw failure(error)
+      throw refusal(error, sql) ?? failure(error)
     }
     do {
       try admit(statement)
@@ -190,6 +190,18 @@ public final class BoutiqueConnection {
       throw error
     }
     return statement
+  }
+
+  /// Compiles something of the closure's: a refused pragma does not even get that far.
+  private func underPolicy<R>(_ body: () throws -> R) rethrows -> R {
+    sqlite.setPragmaPolicy { StatementPolicy.admits(pragma: $0, argument: $1) }
+    defer { sqlite.setPragmaPolicy(nil) }
+    return try body()
+  }
+
+  private func refusal(_ error: any Error, _ sql: String) -> BoutiqueError? {
+    guard let error = error as? SQLiteError, error.code.primary == .auth else { return nil }
+    return .statementRefused(sql: error.sql ?? sql, reason: StatementPolicy.pragmaRefusal)
   }
 
   func guardUse(of sql: String) throws {

@@ -22,6 +22,17 @@ package struct KernelLock: Sendable, Codable, Equatable {
   /// Whether it is waited for rather than held.
   package var isWaiting: Bool
 
+  package init(
+    kind: Kind, isExclusive: Bool, start: Int64, end: Int64, pid: Int32?, isWaiting: Bool
+  ) {
+    self.kind = kind
+    self.isExclusive = isExclusive
+    self.start = start
+    self.end = end
+    self.pid = pid
+    self.isWaiting = isWaiting
+  }
+
   /// Whether a byte lies in the locked range.
   package func covers(_ byte: Int64) -> Bool { start <= byte && byte <= end }
 }

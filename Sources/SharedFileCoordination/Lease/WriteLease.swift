@@ -108,7 +108,7 @@ package final class WriteLease: Sendable {
       }
       var page = HeaderPage()
       let outcome = try wait(in: membership, page: &page, call: call)
-      if outcome == .locked, membership.file.isAtItsPath {
+      if outcome == .locked, try isUsable(membership, page: &page) {
         let since = BootClock.now()
         membership.writeTurn(
           purpose: purpose, label: options.label, since: since, at: LockFileLayout.turnOffset)
@@ -123,6 +123,26 @@ package final class WriteLease: Sendable {
       if round > 3 { try call.check() }
     }
     throw .lockFileKeepsChanging(path: place.path)
+  }
+
+  /// Whether the locked file is the one at its path and whole, or could be made so.
+  private func isUsable(
+    _ membership: Membership, page: inout HeaderPage
+  ) throws(CoordinationError) -> Bool {
+    switch membership.file.condition {
+    case .good:
+      return true
+    case .elsewhere:
+      return false
+    case .short:
+      do throws(CoordinationError) {
+        guard try place.repair(membership) else { return false }
+        return try loadOrRepair(&page, membership)
+      } catch {
+        ByteLock.unlock(LockFileLayout.writeLeaseByte, of: membership.file.descriptor)
+        throw error
+      }
+    }
   }
 
   private enum Outcome {
@@ -159,6 +179,7 @@ package final class WriteLease: Sendable {
   private func waitInLine(
     slot: Int, _ membership: Membership, page: inout HeaderPage, call: LeaseCall
   ) throws(CoordinationError) -> Outcome {
+    membership.restoreRecord()
     var ticket = BootClock.now().nanoseconds
     do {
       try membership.writeTicket(ticket)

@@ -92,6 +92,18 @@ final class Membership: Sendable {
     }
   }
 
+  /// Writes the slot's record again when it is not what this process wrote; whoever releases the
+  /// lease reads in it how to wake us.
+  func restoreRecord() {
+    guard let slot else { return }
+    record.withLock { record in
+      var image = ByteImage(count: LockFileLayout.slotSize)
+      let isThere = FileBytes.read(
+        &image, from: file.descriptor, at: LockFileLayout.slotOffset(slot: slot))
+      if !isThere || image != record.slot.image(number: record.number) { write(&record) }
+    }
+  }
+
   /// Writes the change token that this process has reached.
   func publish(token: Int64) {
     record.withLock { record in
