@@ -30,6 +30,24 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "app.db", "app.db-wal", "app.db-shm", "app.db-lock", "./app.db", "link/app.db-wal",
+  ])
+  func `the database and its side files are no destination`(name: String) async throws {
+    try await Workbench.with { bench in
+      let made = try await bench.boutique(
+        "exec", bench.database, "--create", "CREATE TABLE t (n); INSERT INTO t VALUES (1), (2)")
+      #expect(made.succeeded, "\(made)")
+      try FileManager.default.createSymbolicLink(
+        atPath: bench.path("link"), withDestinationPath: bench.directory)
+      let outcome = try await bench.shell("\"$BOUTIQUE\" backup app.db \(name) --overwrite")
+      #expect(outcome.status == .exited(1))
+      #expect(
+        outcome.errors.contains("is the database itself or one of its side files"), "\(outcome)")
+      #expect(try await bench.sqlite3("SELECT sum(n) FROM t") == ["3"])
+    }
+  }
+
   @Test func `a destination that cannot be made is an error`() async throws {
     try await Workbench.with { bench in
       try await bench.sqlite3("CREATE TABLE t (n)")

@@ -31,11 +31,23 @@ enum BackupCommand: Subcommand {
   static func run(
     _ settings: Settings, _ operands: [String], _ context: CommandContext
   ) async throws -> ExitStatus {
+    if isPart(operands[1], of: operands[0]) {
+      throw CommandFailure("\(operands[1]) is the database itself or one of its side files")
+    }
     try await settings.common.withDatabase(operands[0], for: .reading, command: "backup") {
       database in
       try await database.backup(
         to: URL(filePath: operands[1]), overwrite: settings.overwrites)
     }
     return .success
+  }
+
+  /// Whether a path names the database or a file that SQLite or the library keeps beside it.
+  ///
+  /// Writing a copy over one of those, which `--overwrite` would allow, loses commits.
+  private static func isPart(_ path: String, of database: String) -> Bool {
+    let wanted = URL(filePath: path).resolvingSymlinksInPath().path
+    let own = URL(filePath: database).resolvingSymlinksInPath().path
+    return ["", "-wal", "-shm", "-journal", "-lock"].contains { wanted == own + $0 }
   }
 }
