@@ -46,8 +46,15 @@ enum BackupCommand: Subcommand {
   ///
   /// Writing a copy over one of those, which `--overwrite` would allow, loses commits.
   private static func isPart(_ path: String, of database: String) -> Bool {
-    let wanted = URL(filePath: path).resolvingSymlinksInPath().path
-    let own = URL(filePath: database).resolvingSymlinksInPath().path
+    let own = resolved(database)
+    let wanted = resolved(path)
     return ["", "-wal", "-shm", "-journal", "-lock"].contains { wanted == own + $0 }
+  }
+
+  /// The path without links; of a file that does not exist, its directory is resolved.
+  private static func resolved(_ path: String) -> String {
+    let file = URL(filePath: path)
+    let directory = file.deletingLastPathComponent().resolvingSymlinksInPath()
+    return directory.appending(path: file.lastPathComponent).resolvingSymlinksInPath().path
   }
 }
