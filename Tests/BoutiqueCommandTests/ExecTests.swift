@@ -102,4 +102,51 @@ import Testing
       #expect(outcome.errors.contains("slow import"), "\(outcome)")
     }
   }
+
+  @Test func `a stopped holder is named as stopped and keeps its turn`() async throws {
+    try await Workbench.with { bench in
+      try await bench.sqlite3("CREATE TABLE t (n)")
+      let holder = try await bench.start(
+        "import", bench.database, "t", "-", "--format=jsonl", "--label=sleeper")
+      for number in 1...300 { holder.send("{\"n\":\(number)}") }
+      try await bench.waitForHolder(label: "sleeper")
+      await holder.stop()
+      let outcome = try await bench.boutique(
+        "exec", bench.database, "INSERT INTO t VALUES (1)", "--timeout=0.2")
+      #expect(outcome.status == .exited(1))
+      #expect(outcome.errors.contains("it is stopped"), "\(outcome)")
+      #expect(outcome.errors.contains("kill -CONT \(holder.processID)"), "\(outcome)")
+      let status = try await bench.boutique("status", bench.database)
+      #expect(
+        status.lines.contains { $0.hasPrefix("writer") && $0.contains("stopped") }, "\(status)")
+      holder.resume()
+      holder.closeInput()
+      #expect(try await holder.exit() == .exited(0))
+      #expect(try await bench.sqlite3("SELECT count(*) FROM t") == ["300"])
+    }
+  }
+
+  @Test func `a program without the library is waited for, and named`() async throws {
+    try await Workbench.with { bench in
+      let made = try await bench.boutique(
+        "exec", bench.database, "CREATE TABLE t (n)", "--create", "-q")
+      #expect(made.succeeded, "\(made)")
+      let shell = try await bench.children.start(
+        ChildCommand("sqlite3", ["-batch", bench.database]))
+      shell.send("BEGIN IMMEDIATE; INSERT INTO t VALUES (1); SELECT 'held';")
+      _ = try await shell.next("the lock") { $0.text == "held" }
+      let refused = try await bench.boutique(
+        "exec", bench.database, "INSERT INTO t VALUES (2)", "--timeout=0.2")
+      #expect(refused.status == .exited(1))
+      #expect(refused.errors.contains("pid \(shell.processID)"), "\(refused)")
+      #expect(refused.errors.contains("does not use this library"), "\(refused)")
+      let patient = try await bench.start(
+        "exec", bench.database, "INSERT INTO t VALUES (3)", "--timeout=100")
+      let read = try await bench.boutique("query", bench.database, "SELECT count(*) AS n FROM t")
+      #expect(read.lines == ["n", "0"], "\(read)")
+      shell.send("COMMIT;")
+      #expect(try await patient.exit() == .exited(0))
+      #expect(try await bench.sqlite3("SELECT n FROM t") == ["1", "3"])
+    }
+  }
 }

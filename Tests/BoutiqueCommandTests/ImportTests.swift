@@ -283,6 +283,26 @@ import Testing
     }
   }
 
+  @Test func `between batches others write, however slow the file comes`() async throws {
+    try await Workbench.with { bench in
+      try await bench.sqlite3("CREATE TABLE t (n)")
+      let child = try await bench.start(
+        "import", bench.database, "t", "-", "--format=jsonl", "--batch=10")
+      let watch = try await bench.start(
+        "watch", bench.database, "SELECT count(*) AS n FROM t", "-j")
+      for number in 1...15 { child.send("{\"n\":\(number)}") }
+      _ = try await watch.nextMessage("the first batch") {
+        $0["rows"]?.list?.first?["n"] == 10
+      }
+      // The import now waits for five more rows of its second batch.
+      let exec = try await bench.boutique("exec", bench.database, "INSERT INTO t VALUES (100)")
+      #expect(exec.succeeded, "\(exec)")
+      child.closeInput()
+      #expect(try await child.exit() == .exited(0))
+      #expect(try await bench.sqlite3("SELECT count(*), sum(n) FROM t") == ["16|220"])
+    }
+  }
+
   @Test func `what is said of the file must make sense`() async throws {
     try await Workbench.with { bench in
       let cases: [([String], Int32, String)] = [

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `the bell can be lost since the interval brings the news`() async throws {
+  @Test func `the interval can be chosen, and the number of values`() async throws {
     try await Workbench.with { bench in
       try await bench.sqlite3(schema)
       let watch = try await bench.start(
@@ -86,7 +86,7 @@ import Testing
       try await bench.sqlite3("DROP TABLE t")
       let trouble = try await watch.nextMessage("an error") { $0["error"] != nil }
       #expect(trouble["error"]?.string?.contains("no such table: t") == true)
-      try await bench.sqlite3("CREATE TABLE t (n); INSERT INTO t VALUES (7)")
+      try await bench.sqlite3("BEGIN; CREATE TABLE t (n); INSERT INTO t VALUES (7); COMMIT")
       #expect(try await sees(7, watch)["number"] == 2)
     }
   }

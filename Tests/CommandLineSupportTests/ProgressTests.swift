@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ProgressMeterTests {
   @Test func `rate and time left follow from what was done`() {
-    var meter = ProgressMeter(unit: "rows", totalBytes: 10_000)
+    var meter = ProgressMeter(unit: "row", totalBytes: 10_000)
     meter.update(count: 1000, bytes: 2000, elapsed: .seconds(1))
     #expect(meter.text == "1,000 rows  20%  1,000 rows/s  0:04 left")
     meter.update(count: 5000, bytes: 10_000, elapsed: .seconds(5))
@@ -12,21 +12,28 @@ import Testing
     #expect(meter.summary == "5,000 rows in 5.0 s (1,000 rows/s)")
   }
 
+  @Test func `one is one`() {
+    var meter = ProgressMeter(unit: "row", totalBytes: nil)
+    meter.update(count: 1, bytes: 1, elapsed: .seconds(1))
+    #expect(meter.text == "1 row  1 row/s")
+    #expect(meter.summary == "1 row in 1.0 s (1 row/s)")
+  }
+
   @Test func `without a total there is no percentage and no time left`() {
-    var meter = ProgressMeter(unit: "rows", totalBytes: nil)
+    var meter = ProgressMeter(unit: "row", totalBytes: nil)
     meter.update(count: 50, bytes: 900, elapsed: .milliseconds(500))
     #expect(meter.text == "50 rows  100 rows/s")
   }
 
   @Test func `a job that stands still promises nothing`() {
-    var meter = ProgressMeter(unit: "rows", totalBytes: 1000)
+    var meter = ProgressMeter(unit: "row", totalBytes: 1000)
     meter.update(count: 0, bytes: 0, elapsed: .seconds(3))
     #expect(meter.secondsLeft == nil)
     #expect(meter.text == "0 rows  0%  0 rows/s")
   }
 
   @Test func `the shown rate moves towards the new one`() {
-    var meter = ProgressMeter(unit: "rows", totalBytes: 1_000_000)
+    var meter = ProgressMeter(unit: "row", totalBytes: 1_000_000)
     meter.update(count: 1000, bytes: 1000, elapsed: .seconds(1))
     meter.update(count: 1100, bytes: 1100, elapsed: .seconds(2))
     let early = meter.secondsLeft ?? 0
@@ -37,7 +44,7 @@ import Testing
   }
 
   @Test func `a file that grew while it was read is done, not more than done`() {
-    var meter = ProgressMeter(unit: "rows", totalBytes: 100)
+    var meter = ProgressMeter(unit: "row", totalBytes: 100)
     meter.update(count: 1, bytes: 150, elapsed: .seconds(1))
     #expect(meter.fraction == 1)
     #expect(meter.secondsLeft == 0)
@@ -53,7 +60,7 @@ import Testing
   }
 
   @Test func `long times are written with hours`() {
-    var meter = ProgressMeter(unit: "rows", totalBytes: 100_000)
+    var meter = ProgressMeter(unit: "row", totalBytes: 100_000)
     meter.update(count: 1, bytes: 10, elapsed: .seconds(1))
     #expect(meter.text.hasSuffix("2:46:39 left"))
   }
@@ -73,7 +80,7 @@ import Testing
 
   private func line(_ stage: Stage, isTerminal: Bool, columns: String = "80") -> ProgressLine {
     ProgressLine(
-      unit: "rows", totalBytes: 1000,
+      unit: "row", totalBytes: 1000,
       style: TerminalStyle(isTerminal: isTerminal, size: nil, environment: ["COLUMNS": columns]),
       now: { stage.now }, write: { stage.write($0) })
   }

@@ -4,7 +4,7 @@ package struct ProgressMeter: Sendable {
   private static let settlingSeconds = 3.0
   private static let shortestSample = 0.05
 
-  /// What is counted, "rows".
+  /// What is counted, in the singular: "row".
   package let unit: String
 
   /// The size of the whole job in bytes, nil when unknown.
@@ -38,18 +38,21 @@ package struct ProgressMeter: Sendable {
 
   /// The state as a short line: "12,400 rows  31%  4,100 rows/s  0:06 left".
   package var text: String {
-    var parts = ["\(Self.grouped(count)) \(unit)"]
+    var parts = [amount(count)]
     if let fraction { parts.append("\(Int(fraction * 100))%") }
-    if let countRate { parts.append("\(Self.grouped(Int64(countRate))) \(unit)/s") }
+    if let countRate { parts.append("\(amount(Int64(countRate)))/s") }
     if let secondsLeft { parts.append("\(Self.clock(secondsLeft)) left") }
     return parts.joined(separator: "  ")
   }
 
   /// The whole job in one line: "50,000 rows in 1.8 s (27,777 rows/s)".
   package var summary: String {
-    let head = "\(Self.grouped(count)) \(unit) in \(Self.tenths(seconds)) s"
-    return seconds > 0.1
-      ? head + " (\(Self.grouped(Int64(Double(count) / seconds))) \(unit)/s)" : head
+    let head = "\(amount(count)) in \(Self.tenths(seconds)) s"
+    return seconds > 0.1 ? head + " (\(amount(Int64(Double(count) / seconds)))/s)" : head
+  }
+
+  private func amount(_ number: Int64) -> String {
+    "\(Self.grouped(number)) \(unit)\(number == 1 ? "" : "s")"
   }
 
   /// The part that is done, from 0 to 1; nil when the size of the job is not known.

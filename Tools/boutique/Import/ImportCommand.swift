@@ -26,7 +26,7 @@ enum ImportCommand: Subcommand {
         settings.isQuiet
           ? nil
           : ProgressLine(
-            unit: "rows", totalBytes: totalBytes, style: context.errorStyle,
+            unit: "row", totalBytes: totalBytes, style: context.errorStyle,
             write: { context.complain($0) })
       }
       defer { session.abandon() }

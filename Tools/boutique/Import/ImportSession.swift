@@ -124,8 +124,7 @@ final class ImportSession: Sendable {
   /// Takes the progress off the terminal; returns how many rows were inserted, and how fast.
   func finish() -> String {
     state.withLock { state in
-      progress?.finish(count: Int64(state.count), bytes: state.source.bytesRead)
-        ?? "\(state.count) rows"
+      progress?.finish(count: Int64(state.count), bytes: state.source.bytesRead) ?? ""
     }
   }
 

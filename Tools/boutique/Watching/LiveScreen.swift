@@ -12,7 +12,7 @@ final class LiveScreen: Sendable {
   /// More rows than any terminal shows at once.
   static let rowLimit = 1000
 
-  /// What ``handle(_:)`` takes.
+  /// What ``take(_:)`` follows.
   static let signals = [SIGWINCH, SIGTSTP]
 
   private struct State {
@@ -70,9 +70,9 @@ final class LiveScreen: Sendable {
     }
   }
 
-  /// Handles a new window size, and Ctrl-Z: the terminal is given back before the process stops and
+  /// Follows a new window size, and Ctrl-Z: the terminal is given back before the process stops and
   /// taken again when it goes on.
-  func handle(_ signal: Int32) {
+  func take(_ signal: Int32) {
     if signal == SIGTSTP {
       leave()
       kill(getpid(), SIGSTOP)

@@ -73,7 +73,7 @@ enum WatchCommand: Subcommand {
     let screen = isFullScreen ? LiveScreen(title: sql, context) : nil
     let stopSwitch = StopSwitch(others: LiveScreen.signals) { signal in
       if let screen {
-        screen.handle(signal)
+        screen.take(signal)
       } else if signal == SIGTSTP {
         kill(getpid(), SIGSTOP)
       }
