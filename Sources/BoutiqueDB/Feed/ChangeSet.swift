@@ -75,6 +75,9 @@ struct ChangeSet: Sendable {
   var counterBefore: UInt32?
   var counterAfter: UInt32?
 
+  /// Whether it changed nothing in the end (what a savepoint undid).
+  var isEmpty: Bool { !isEverything && summary.tables.isEmpty }
+
   static func everything(after token: Int64) -> ChangeSet {
     ChangeSet(
       token: token, first: token, summary: CommitSummary(tables: [], changes: []),

@@ -23,12 +23,18 @@ struct Migrator: Sendable {
     _ = try pending(on: sqlite)
   }
 
+  /// Whether a migration of the plan is not applied yet.
+  func isBehind(on sqlite: Connection) throws -> Bool {
+    guard !plan.migrations.isEmpty else { return false }
+    return try !pending(on: sqlite).isEmpty
+  }
+
   /// Applies what is missing.
   ///
   /// Call on the writer thread, under the write lease.
   func migrate(with writer: Writer) throws {
     let sqlite = writer.sqlite
-    guard !plan.migrations.isEmpty, try !pending(on: sqlite).isEmpty else { return }
+    guard try isBehind(on: sqlite) else { return }
     // Inside a transaction the switch would do nothing (SQLite, PRAGMA foreign_keys).
     let enforces = try sqlite.queryInt64("PRAGMA foreign_keys") == 1
     if enforces { try sqlite.execute("PRAGMA foreign_keys = OFF") }

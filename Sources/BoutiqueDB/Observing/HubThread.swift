@@ -50,6 +50,11 @@ final class HubThread {
         // A replaced or deleted file: nothing more will be heard of it.
         hub.fail(error)
         return
+      } catch let error as SQLiteError
+        where error.code.primary == .corrupt || error.code.primary == .notADatabase
+      {
+        hub.fail(BoutiqueError(error))
+        return
       } catch {
         // Passing trouble (busy, no memory): the next poll tries again, nothing is skipped since the
         // position has not moved.

@@ -151,8 +151,10 @@ struct DatabaseOpener {
     let checkpointer = Checkpointer(bound: configuration.writeAheadLogBound)
     let migrator = Migrator(plan: plan, path: path)
     try migrator.checkCompatible(on: sqlite)
-    try underLease(coordination, until: deadline) {
-      if try !CaptureSchema.isInstalled(on: sqlite) {
+    // The lease only where there is something to write: a process that is stopped while it holds it must
+    // not keep others from reading.
+    if try !CaptureSchema.isInstalled(on: sqlite) {
+      try underLease(coordination, until: deadline) {
         try ImmediateTransaction.begin(on: sqlite)
         do {
           try CaptureSchema.install(on: sqlite)
@@ -175,7 +177,9 @@ struct DatabaseOpener {
       sqlite: sqlite, busy: busy, log: log, collector: collector, files: files,
       coordination: coordination, gate: gate, hub: hub, checkpointer: checkpointer,
       configuration: configuration)
-    try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
+    if try migrator.isBehind(on: sqlite) {
+      try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
+    }
     log.onForeignSchemaChange = { try migrator.checkCompatible(on: sqlite) }
     let core = OpenDatabase(
       path: path, configuration: configuration, gate: gate,
@@ -243,7 +247,11 @@ struct DatabaseOpener {
       }
     }
     for name in [path, path + "-wal", path + "-shm"] where FileIdentity.of(path: name) != nil {
-      guard access(name, R_OK | W_OK) == 0 else {
+      guard access(name, R_OK) == 0 else {
+        throw BoutiqueError.permissionDenied(
+          path: name, message: "this user may not read it (\(FileFacts.describe(name)))")
+      }
+      guard access(name, W_OK) == 0 else {
         throw BoutiqueError.readOnly(
           path: name, message: "this user may not write it (\(FileFacts.describe(name)))")
       }

@@ -1,5 +1,6 @@
 import Glibc
 import SQLiteConnection
+import SharedFileCoordination
 public import StructuredQueries
 
 /// The connection that a `read`, `write`, `observe` or migration closure works with.
@@ -19,6 +20,7 @@ public final class BoutiqueConnection {
   let sqlite: Connection
   private let role: Role
   private let thread = pthread_self()
+  private let fork = ForkGuard()
   private let cancellation: CancellationFlag?
   /// Gathers what the statements change; nil in a read.
   private let collector: ChangeCollector?
@@ -204,7 +206,13 @@ public final class BoutiqueConnection {
     return .statementRefused(sql: error.sql ?? sql, reason: StatementPolicy.pragmaRefusal)
   }
 
+  /// Throws in a child made by fork inside the closure.
+  func checkProcess() throws {
+    guard fork.isSameProcess else { throw BoutiqueError.usedAcrossFork(path: sqlite.path) }
+  }
+
   func guardUse(of sql: String) throws {
+    try checkProcess()
     if hasEnded || pthread_equal(thread, pthread_self()) == 0 {
       throw BoutiqueError.connectionEnded
     }

@@ -41,9 +41,13 @@ final class PendingWrite: Sendable {
   func run(through gate: WriteGate) async throws {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        state.withLock { $0.continuation = continuation }
-        if Task.isCancelled {
-          cancel()
+        let hasEnded = state.withLock { state in
+          if state.isQueued { state.continuation = continuation }
+          return !state.isQueued
+        }
+        // The handler below can have run before there was anyone to resume.
+        if hasEnded {
+          continuation.resume(throwing: CancellationError())
         } else {
           gate.submit(self)
         }

@@ -177,21 +177,33 @@ final class Writer {
     do {
       try log.begin()
       collector.reset()
+      let changesBefore = sqlite.totalChanges
       try body(connection)
+      try connection.checkProcess()
       connection.end()
       if let error = connection.fatalError { throw error }
       if let cancellation, !cancellation.end() { throw CancellationError() }
+      // Pages that were changed and changed back (by a savepoint) are committed all the same and move the
+      // counter; without a row that would look like a foreign commit.
+      let isUntouched = collector.isEmpty && sqlite.totalChanges == changesBefore
       let change =
-        collector.isEmpty
+        isUntouched
         ? nil : try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
       try ImmediateTransaction.commit(on: sqlite)
       log.didCommit(change)
       return change
     } catch {
+      if case BoutiqueError.usedAcrossFork = error {
+        // A child of fork shares the memory of the WAL index with its parent: not even a rollback here.
+        sqlite.abandon()
+        throw error
+      }
       connection.end()
-      _ = cancellation?.end()
+      let wasCancelled = cancellation.map { !$0.end() } ?? false
       ImmediateTransaction.rollback(on: sqlite)
       log.didRollBack()
+      // The statement that a cancellation interrupted says so in SQLite's words only.
+      if wasCancelled { throw CancellationError() }
       // The error that ended the transaction is the cause; what the closure made of it is not.
       throw connection.fatalError ?? error
     }
