@@ -1,6 +1,5 @@
 import BoutiqueDB
 import CommandLineSupport
-import StructuredQueries
 
 /// `boutique changes`: lists what was committed, by whom, and goes on listing if asked to.
 enum ChangesCommand: Subcommand {

@@ -1,6 +1,5 @@
 import BoutiqueDB
 import CommandLineSupport
-import StructuredQueries
 
 /// `boutique exec`: runs statements that change the database, all in one transaction.
 enum ExecCommand: Subcommand {

@@ -1,6 +1,5 @@
 import BoutiqueDB
 import CommandLineSupport
-import StructuredQueries
 
 /// `boutique query`: prints what a statement reads, from one snapshot.
 enum QueryCommand: Subcommand {

@@ -1,6 +1,5 @@
 import BoutiqueDB
 import CommandLineSupport
-import StructuredQueries
 
 /// The rows of a CSV or TSV file.
 struct DelimitedRows: RowSource {

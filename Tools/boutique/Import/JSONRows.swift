@@ -1,6 +1,5 @@
 import BoutiqueDB
 import CommandLineSupport
-import StructuredQueries
 
 /// The rows of a JSON lines file: each object names its own columns.
 struct JSONRows: RowSource {

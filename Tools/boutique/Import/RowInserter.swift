@@ -1,7 +1,6 @@
 import BoutiqueDB
 import CommandLineSupport
 import Foundation
-import StructuredQueries
 
 /// Inserts rows into a table inside one transaction; errors of a row say where it stands.
 struct RowInserter {

@@ -1,6 +1,5 @@
 import BoutiqueDB
 import CommandLineSupport
-import StructuredQueries
 
 /// The table that rows go into: its columns and the statements that fill it.
 struct TargetTable {

@@ -1,6 +1,5 @@
 import BoutiqueDB
 import CommandLineSupport
-import StructuredQueries
 
 /// Finds the narrowest column types under which every value of a file is stored as it is written.
 ///

@@ -1,6 +1,5 @@
 import BoutiqueDB
 import CommandLineSupport
-import StructuredQueries
 
 // How values are written. A blob is an SQL literal everywhere, x'0aff', so that it can be told from
 // text by eye and pasted into SQL.

@@ -1,6 +1,5 @@
 import BoutiqueDB
 import CommandLineSupport
-import StructuredQueries
 
 /// The values for a statement's parameters, in order or by name.
 ///

@@ -1,7 +1,6 @@
 import BoutiqueDB
 import CommandLineSupport
 import Glibc
-import StructuredQueries
 import Synchronization
 
 /// `boutique watch`: shows what a statement reads, again after every commit that changes it, whoever
