@@ -25,7 +25,7 @@ import Testing
       #expect(change["tables"] == ["t"])
       #expect(change["everything"] == false)
       let rows = change["rows"]?.list ?? []
-      #expect(rows.count == 4 || rows.count == 1 || rows.count == 2, "\(change)")
+      #expect(rows.count > 0 && rows.allSatisfy { $0["table"] == "t" }, "\(change)")
       try await bench.sqlite3("INSERT INTO u VALUES (1)")
       let foreign = try await feed.nextMessage("a foreign commit") { $0["everything"] == true }
       #expect(foreign["origin"]?["kind"] == "foreign")
@@ -49,8 +49,10 @@ import Testing
       #expect(Array(writers.suffix(3)) == ["w1", "w2", "w3"])
       let second = try #require(messages.dropLast().last?["token"]?.string)
       let rest = try await bench.boutique("changes", bench.database, "--since=\(second)")
-      #expect(rest.lines.count == 1)
-      #expect(rest.lines.first?.hasSuffix("“w3”  t: +1") == true, "\(rest)")
+      // Between two sole openers the log is begun anew, which may count as “everything”.
+      let named = rest.lines.filter { !$0.hasSuffix("  everything") }
+      #expect(named.count == 1, "\(rest)")
+      #expect(named.first?.hasSuffix("“w3”  t: +1") == true, "\(rest)")
       let last = try #require(messages.last?["token"]?.string)
       let none = try await bench.boutique("changes", bench.database, "--since", last)
       #expect(none.succeeded && none.lines.isEmpty, "\(none)")

@@ -34,7 +34,7 @@ import Testing
           throw Stop()
         }
       }
-      #expect(try await db.read { try $0.query("SELECT * FROM t").count } == 0)
+      #expect(try await db.count(of: "SELECT * FROM t") == 0)
       #expect(try await db.currentToken() == before)
     }
   }

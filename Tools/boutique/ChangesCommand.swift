@@ -14,6 +14,8 @@ enum ChangesCommand: Subcommand {
 
   static let initialSettings = Settings()
 
+  static let signals = StopSwitch.signals
+
   static let syntax = CommandSyntax<Settings>(
     name: "boutique changes",
     summary: "List the commits of all processes: what each changed, and who made it.",
@@ -38,25 +40,21 @@ enum ChangesCommand: Subcommand {
       """
       Each line gives the token, the time by the writer's clock, the process, and for each table how \
       many rows were inserted (+), updated (~) and deleted (-). “everything” stands where more cannot \
-      be told: a commit by a program without this library, or a part of the log that is gone.
+      be told, nor by whom: a commit by a program without this library, or a part of the log that is \
+      gone.
       """,
-      "With --follow, SIGINT, SIGTERM and SIGHUP end the command with exit status 0.",
+      "SIGINT, SIGTERM and SIGHUP end the command with exit status 0.",
     ])
 
   static func run(
     _ settings: Settings, _ operands: [String], _ context: CommandContext
   ) async throws -> ExitStatus {
-    let work: @Sendable () async throws -> Void = {
+    try await StopSwitch().run {
       try await settings.common.withDatabase(
         operands[0], for: .reading, command: "changes"
       ) { database in
         try await list(database, settings, context)
       }
-    }
-    if settings.follows {
-      try await StopSwitch().run(work)
-    } else {
-      try await work()
     }
     return .success
   }

@@ -25,7 +25,11 @@ enum StatusCommand: Subcommand {
     let status = try await settings.common.withDatabase(
       operands[0], for: .reading, command: "status"
     ) { database in
-      try await database.status()
+      // Only who observes has a bell, and can tell whether it works here.
+      var observer = database.observe { _ in 0 }.makeAsyncIterator()
+      _ = try await observer.next()
+      let status = try await database.status()
+      return withExtendedLifetime(observer) { status }
     }
     if settings.writesJSON {
       let encoder = JSONEncoder()

@@ -11,7 +11,8 @@ extension BoutiqueError {
     case .readOnlyDirectory, .readOnlyCantInit, .readOnlyRecovery:
       self = .readOnly(
         path: path,
-        message: "\(message); a WAL database needs write permission on its directory, or its -wal and "
+        message:
+          "\(message); a WAL database needs write permission on its directory, or its -wal and "
           + "-shm files present (\(FileFacts.describe(directoryOf: path)))")
       return
     case .readOnlyDBMoved:

@@ -12,13 +12,14 @@ final class CancellationFlag: Sendable {
 
   var isCancelled: Bool { state.withLock(\.isCancelled) }
 
-  /// Interrupts the statement that is running, or that would run next.
+  /// Marks the work as cancelled and interrupts the statement that is running for it.
   func cancel() {
-    let running = state.withLock { state in
+    // Interrupted with the lock held: once `end` has returned, an interruption that was on its way could
+    // only hit the next task's statement.
+    state.withLock { state in
       state.isCancelled = true
-      return state.running
+      state.running?.interrupt()
     }
-    running?.interrupt()
   }
 
   /// Says that statements of `connection` run for this task from now on.

@@ -6,15 +6,20 @@ import Synchronization
 /// memory. Where a part of the log is gone, or a program without this library has committed, it gets one
 /// change with `isEverything` in that place.
 public struct ChangeFeed: AsyncSequence, Sendable {
+  /// What the sequence is of.
   public typealias Element = BoutiqueChange
+  /// What iterating can throw.
   public typealias Failure = any Error
 
   let core: OpenDatabase
   let start: ChangeToken?
 
-  /// Creates a reader of the log. Without a token it begins with the first commit after its first
-  /// `next()`.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: FeedReader(core: core, start: start)) }
+  /// Creates a reader of the log.
+  ///
+  /// Without a token it begins with the first commit after its first `next()`.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(reader: FeedReader(core: core, start: start))
+  }
 
   /// One reader of the change log.
   public struct Iterator: AsyncIteratorProtocol {
@@ -138,7 +143,9 @@ final class FeedReader: ChangeObserver {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let mustWait = guarded.withLock { guarded in
-          guard !guarded.mayHaveMore, guarded.failure == nil, !Task.isCancelled else { return false }
+          guard !guarded.mayHaveMore, guarded.failure == nil, !Task.isCancelled else {
+            return false
+          }
           guarded.continuation = continuation
           return true
         }

@@ -41,7 +41,9 @@ public struct RowChange: Hashable, Sendable {
 public struct BoutiqueChange: Hashable, Sendable {
   /// The position after this change; pass it to `changes(since:)` to go on from here.
   public var token: ChangeToken
-  /// The tables that changed, in the order in which they were first touched. Empty when ``isEverything``.
+  /// The tables that changed, in the order in which they were first touched.
+  ///
+  /// Empty when ``isEverything``.
   public var tables: [String]
   /// The rows that are known one by one, in the order in which they changed.
   public var rows: [RowChange]
@@ -52,8 +54,9 @@ public struct BoutiqueChange: Hashable, Sendable {
   public var isEverything: Bool
   /// Who made the commit.
   public var origin: ChangeOrigin
-  /// When, in milliseconds since 1970 by the writer's wall clock; nil where unknown. Order is the token's,
-  /// never the clock's.
+  /// When, in milliseconds since 1970 by the writer's wall clock; nil where unknown.
+  ///
+  /// Order is the token's, never the clock's.
   public var time: Int64?
 }
 

@@ -24,8 +24,9 @@ final class Checkpointer: Sendable {
   /// What the last failed checkpoint said, until one succeeds.
   var lastError: String? { state.withLock(\.lastError) }
 
-  /// Checkpoints when enough has been written since the last time. Call under the lease, outside a
-  /// transaction.
+  /// Checkpoints when enough has been written since the last time.
+  ///
+  /// Call under the lease, outside a transaction.
   func runIfDue(on sqlite: Connection, busy: BusyWait) {
     guard let header = sqlite.walIndexHeader(), header.maxFrame > 0 else { return }
     let isDue = state.withLock { state in

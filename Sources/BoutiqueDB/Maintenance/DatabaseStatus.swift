@@ -39,7 +39,9 @@ public struct DatabaseStatus: Sendable, Codable {
   /// The version of the SQLite library.
   public var sqliteVersion: String
   /// Whether that version can lose commits when a foreign program checkpoints beside a writer (the
-  /// WAL-reset bug of 3.7.0 to 3.51.2). This library's own checkpoints never do.
+  /// WAL-reset bug of 3.7.0 to 3.51.2).
+  ///
+  /// This library's own checkpoints never do.
   public var sqliteHasWALResetBug: Bool
   /// `wal`, or `memory`.
   public var journalMode: String

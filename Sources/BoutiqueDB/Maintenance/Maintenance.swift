@@ -46,8 +46,9 @@ extension BoutiqueDB {
     }
   }
 
-  /// Rebuilds the file without unused space (`VACUUM`), under the write lease. Needs as much free disk as
-  /// the database is large. Observers refresh everything.
+  /// Rebuilds the file without unused space (`VACUUM`), under the write lease.
+  ///
+  /// Needs as much free disk as the database is large. Observers refresh everything.
   public func vacuum() async throws {
     let hub = core.hub
     try await core.maintain(purpose: "vacuum") { writer in

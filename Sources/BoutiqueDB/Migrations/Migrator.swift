@@ -23,7 +23,9 @@ struct Migrator: Sendable {
     _ = try pending(on: sqlite)
   }
 
-  /// Applies what is missing. Call on the writer thread, under the write lease.
+  /// Applies what is missing.
+  ///
+  /// Call on the writer thread, under the write lease.
   func migrate(with writer: Writer) throws {
     let sqlite = writer.sqlite
     guard !plan.migrations.isEmpty, try !pending(on: sqlite).isEmpty else { return }
@@ -90,7 +92,8 @@ struct Migrator: Sendable {
       let isKnown = plan.migrations.contains { $0.id == done }
       throw BoutiqueError.migrationOrder(
         path: path,
-        message: "number \(position + 1) was '\(done)' when it was applied and is '\(planned.id)' in "
+        message:
+          "number \(position + 1) was '\(done)' when it was applied and is '\(planned.id)' in "
           + "the plan; '\(done)' "
           + (isKnown ? "has another place now" : "is no longer in the plan")
           + ". A plan is only ever appended to")

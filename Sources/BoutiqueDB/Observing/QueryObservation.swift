@@ -6,7 +6,9 @@
 /// again, and goes on when the query works again (a table that was dropped is back). Leaving the loop, or
 /// cancelling its task, ends the observer.
 public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
+  /// What the sequence is of.
   public typealias Element = Value
+  /// What iterating can throw.
   public typealias Failure = any Error
 
   let core: OpenDatabase

@@ -13,7 +13,9 @@ struct ConnectionFactory: Sendable {
     }
   }
 
-  /// Opens a connection that reads. SQLite refuses its writes twice over.
+  /// Opens a connection that reads.
+  ///
+  /// SQLite refuses its writes twice over.
   func openReader() throws -> Connection {
     try open { options in
       options.access = .readOnly

@@ -35,7 +35,9 @@ struct DatabaseOpener {
   private func checkConfiguration() throws {
     func refuse(_ message: String) -> BoutiqueError { .invalidConfiguration(message: message) }
     if configuration.readerCount < 1 { throw refuse("readerCount is at least 1") }
-    if configuration.cdcPollInterval <= .zero { throw refuse("cdcPollInterval is longer than zero") }
+    if configuration.cdcPollInterval <= .zero {
+      throw refuse("cdcPollInterval is longer than zero")
+    }
     if configuration.writeLockTimeout < .zero { throw refuse("writeLockTimeout is not negative") }
     if configuration.migrationTimeout < .zero { throw refuse("migrationTimeout is not negative") }
     if configuration.leaseQuantum < .zero { throw refuse("leaseQuantum is not negative") }
@@ -80,7 +82,8 @@ struct DatabaseOpener {
     return (
       OpenDatabase(
         path: path, configuration: configuration, gate: nil,
-        pool: ReaderPool(factory: factory, files: files, limit: configuration.readerCount), hub: hub,
+        pool: ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
+        hub: hub,
         files: files, factory: factory, coordination: nil,
         checkpointer: Checkpointer(bound: configuration.writeAheadLogBound), plan: plan), nil
     )

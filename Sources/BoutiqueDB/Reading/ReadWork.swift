@@ -43,7 +43,7 @@ final class ReadWork: Sendable {
       if isShared { try sqlite.execute("PRAGMA query_only = 1") }
       try sqlite.execute("BEGIN")
       // Before the closure, in the same snapshot: the token may be older than the value, never newer.
-      let token = recordsRegion ? try sqlite.queryInt64(ChangeLogWriter.headQuery) ?? 0 : 0
+      let token = recordsRegion ? try ChangeReader.newestToken(on: sqlite) : 0
       try body(connection)
       return connection.region.map { Snapshot(region: $0, token: token) }
     }
@@ -51,9 +51,10 @@ final class ReadWork: Sendable {
     let wasCancelled = !cancellation.end()
     ImmediateTransaction.rollback(on: sqlite)
     if isShared { try? sqlite.execute("PRAGMA query_only = 0") }
-    completion(result.mapError { error in
-      if wasCancelled { return CancellationError() }
-      return BoutiqueError.translate(error, path: sqlite.path)
-    })
+    completion(
+      result.mapError { error in
+        if wasCancelled { return CancellationError() }
+        return BoutiqueError.translate(error, path: sqlite.path)
+      })
   }
 }

@@ -25,7 +25,9 @@ public final class BoutiqueConnection {
   /// What the statements read, when somebody wants to know.
   private(set) var region: TableRegion?
   private var hasEnded = false
-  /// The error that ended the transaction from inside (a full disk, a rollback by a conflict clause).
+  /// The error that ended the transaction from inside (a full disk, a rollback by a conflict
+  /// clause).
+  ///
   /// All that follows fails with it, and so does the commit: half a closure is never committed.
   private(set) var fatalError: BoutiqueError?
   private var savepointDepth = 0
@@ -69,7 +71,8 @@ public final class BoutiqueConnection {
 
   /// Runs one statement to its end with named arguments (`:name`, `@name` or `$name` in the SQL).
   @discardableResult
-  public func execute(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> Int {
+  public func execute(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> Int
+  {
     try prepare(sql).run(named: arguments)
   }
 
@@ -97,7 +100,8 @@ public final class BoutiqueConnection {
   }
 
   /// Returns all rows of a statement with named arguments.
-  public func query(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> [Row] {
+  public func query(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> [Row]
+  {
     var rows: [Row] = []
     try prepare(sql).forEachRow(named: arguments) { rows.append($0) }
     return rows
@@ -189,13 +193,17 @@ public final class BoutiqueConnection {
   }
 
   func guardUse(of sql: String) throws {
-    if hasEnded || pthread_equal(thread, pthread_self()) == 0 { throw BoutiqueError.connectionEnded }
+    if hasEnded || pthread_equal(thread, pthread_self()) == 0 {
+      throw BoutiqueError.connectionEnded
+    }
     if let fatalError { throw fatalError }
   }
 
   /// Decides whether a closure may run a statement, and notes what it will read and change.
   private func admit(_ statement: PreparedStatement) throws {
-    if role == .read && !statement.isReadOnly { throw BoutiqueError.writeInRead(sql: statement.sql) }
+    if role == .read && !statement.isReadOnly {
+      throw BoutiqueError.writeInRead(sql: statement.sql)
+    }
     if !statement.effects.isPlain {
       if let reason = StatementPolicy.refusal(of: statement.effects) {
         throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)

@@ -54,6 +54,9 @@ final class PendingWrite: Sendable {
     }
   }
 
+  /// How long it may still wait.
+  var remainingTime: Duration { max(.zero, MonotonicTime.now().duration(to: deadline)) }
+
   /// Whether it still waits for its turn.
   var isQueued: Bool { state.withLock(\.isQueued) }
 
@@ -89,6 +92,8 @@ final class PendingWrite: Sendable {
       return (true, state.continuation)
     }
     continuation?.resume(throwing: error)
+    // Nobody waits for a read as a write; its own completion has to be told.
+    if wasQueued, case .read(let read) = work { read.fail(error) }
     return wasQueued
   }
 

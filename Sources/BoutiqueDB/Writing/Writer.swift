@@ -1,6 +1,7 @@
 import Foundation
 import SQLiteConnection
 import SharedFileCoordination
+import Synchronization
 
 /// The one thread of a process that writes to the database: the corridor of a write.
 ///
@@ -64,10 +65,10 @@ final class Writer {
         continue
       }
       do {
-        let wait = MonotonicTime.now().duration(to: first.deadline)
+        // A first write that is cancelled leaves its place in line to the ones behind it.
         let turn = try coordination.writeLease.acquire(
-          deadline: BootClock.now().advanced(by: max(.zero, wait)), purpose: first.purpose,
-          isCancelled: { [gate] in !gate.hasWork || !first.isQueued })
+          deadline: BootClock.now().advanced(by: first.remainingTime), purpose: first.purpose,
+          isCancelled: { [gate] in !gate.hasWork })
         serve(turn)
       } catch .cancelled {
         continue
@@ -93,8 +94,10 @@ final class Writer {
     checkpointer.runIfDue(on: sqlite, busy: busy)
   }
 
-  /// Closes the connection. The last one of all processes moves the log into the database, which must
-  /// not happen beside a writer.
+  /// Closes the connection.
+  ///
+  /// The last one of all processes moves the log into the database, which must not happen beside a
+  /// writer.
   ///
   /// - Parameter checkpointing: whether the lease is held.
   func close(checkpointing: Bool) {
@@ -115,6 +118,7 @@ final class Writer {
       work.run(on: sqlite, isShared: true)
       return Outcome(result: .success(()))
     case .maintenance(let body):
+      busy.limit = write.remainingTime
       let result = Result { () throws -> Void in
         try files?.check()
         try body(self)
@@ -148,7 +152,7 @@ final class Writer {
     for write: PendingWrite, _ body: (BoutiqueConnection) throws -> Void
   ) throws -> ChangeSet? {
     try files?.check()
-    busy.limit = max(.zero, MonotonicTime.now().duration(to: write.deadline))
+    busy.limit = write.remainingTime
     guard write.cancellation.begin(sqlite.interruption) else { throw CancellationError() }
     return try committing(since: write.enqueued, cancellation: write.cancellation) { connection in
       try RunningWrite.within(gate: gate) { try body(connection) }
@@ -207,7 +211,7 @@ extension PendingWrite {
 enum RunningWrite {
   private final class Marker: Sendable {
     let gate: ObjectIdentifier
-    let isOpen = Monitor(true)
+    let isOpen = Atomic(true)
     init(gate: ObjectIdentifier) { self.gate = gate }
   }
 
@@ -216,15 +220,15 @@ enum RunningWrite {
 
   static func within(gate: WriteGate, _ body: () throws -> Void) rethrows {
     let marker = Marker(gate: ObjectIdentifier(gate))
-    defer { marker.isOpen.withLock { $0 = false } }
+    defer { marker.isOpen.store(false, ordering: .releasing) }
     try $current.withValue(marker) { try body() }
   }
 
   /// Throws ``BoutiqueError/transactionInProgress`` inside a running write of the same database.
   static func check(gate: WriteGate) throws {
-    guard let current, current.gate == ObjectIdentifier(gate), current.isOpen.withLock({ $0 }) else {
-      return
-    }
+    guard let current, current.gate == ObjectIdentifier(gate),
+      current.isOpen.load(ordering: .acquiring)
+    else { return }
     throw BoutiqueError.transactionInProgress
   }
 }

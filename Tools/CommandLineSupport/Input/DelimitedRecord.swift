@@ -48,9 +48,9 @@ package struct DelimitedRecord: Sendable {
     return result
   }
 
-  /// A report about a field of this record.
+  /// A report about a field of this record; one past the last means the last.
   package func malformed(_ index: Int, _ reason: MalformedInput.Reason) -> MalformedInput {
-    let place = index < count ? position(index) : (line, 1)
+    let place = count > 0 ? position(min(index, count - 1)) : (line, 1)
     return MalformedInput(line: place.0, column: place.1, reason: reason)
   }
 

@@ -46,7 +46,7 @@ extension BoutiqueChange {
     switch origin {
     case .thisProcess: "this process"
     case .process(let pid, let label): "pid \(pid) “\(label.visible())”"
-    case .foreign: "a program without this library"
+    case .foreign: "unknown"
     }
   }
 

@@ -28,9 +28,6 @@ extension DatabaseStatus {
         ))
     }
     if !migrations.isEmpty { facts.append(("migrations", migrations.joined(separator: ", "))) }
-    if let oldestRead {
-      facts.append(("oldest read", Self.duration(oldestRead)))
-    }
     if let checkpointError {
       facts.append(("checkpoint", style.paint(checkpointError, .red)))
     }

@@ -37,6 +37,11 @@ enum Program {
     return status
   }
 
+  /// The signals that the command of a command line takes itself.
+  static func signals(takenBy arguments: [String]) -> [Int32] {
+    commands.first { $0.name == arguments.first }?.signals ?? []
+  }
+
   private static func entry(named word: String) throws(UsageError) -> SubcommandEntry {
     guard let entry = commands.first(where: { $0.name == word }) else {
       throw .unknownCommand(

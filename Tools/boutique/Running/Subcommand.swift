@@ -11,22 +11,31 @@ protocol Subcommand {
   /// The command line.
   static var syntax: CommandSyntax<Settings> { get }
 
+  /// The signals that the command takes with a ``StopSwitch``; they end other commands as usual.
+  static var signals: [Int32] { get }
+
   /// Does the work. Errors are reported by the caller.
   static func run(
     _ settings: Settings, _ operands: [String], _ context: CommandContext
   ) async throws -> ExitStatus
 }
 
+extension Subcommand {
+  static var signals: [Int32] { [] }
+}
+
 /// A subcommand in the list of all.
 struct SubcommandEntry {
   let name: String
   let summary: String
+  let signals: [Int32]
   private let body: (_ arguments: [String], _ context: CommandContext) async throws -> ExitStatus
 
   init<Command: Subcommand>(_ command: Command.Type) {
     let syntax = Command.syntax
     name = syntax.name.split(separator: " ").last.map { String($0) } ?? syntax.name
     summary = syntax.summary
+    signals = Command.signals
     body = { arguments, context in
       switch try syntax.parse(arguments, into: Command.initialSettings) {
       case .help:

@@ -12,6 +12,9 @@ final class LiveScreen: Sendable {
   /// More rows than any terminal shows at once.
   static let rowLimit = 1000
 
+  /// What ``handle(_:)`` takes.
+  static let signals = [SIGWINCH, SIGTSTP]
+
   private struct State {
     var result: WatchedResult?
     var number = 0

@@ -13,11 +13,13 @@ final class StopSwitch: Sendable {
 
   private let state = Mutex(State())
 
-  /// Starts to listen; call before the program starts threads.
+  /// The signals that stop.
+  static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+  /// Starts to listen to its signals and some others; all have to be among the command's.
   init(others: [Int32] = [], onOther: @escaping @Sendable (Int32) -> Void = { _ in }) {
-    let stopping = [SIGINT, SIGTERM, SIGHUP]
-    SignalWatch.start(stopping + others) { [weak self] signal in
-      stopping.contains(signal) ? self?.stop() : onOther(signal)
+    SignalWatch.start(Self.signals + others) { [weak self] signal in
+      Self.signals.contains(signal) ? self?.stop() : onOther(signal)
     }
   }
 

@@ -18,6 +18,8 @@ enum WatchCommand: Subcommand {
 
   static let initialSettings = Settings()
 
+  static let signals = StopSwitch.signals + LiveScreen.signals
+
   static let syntax = CommandSyntax<Settings>(
     name: "boutique watch",
     summary: "Show what a statement reads, again whenever any process changes it.",
@@ -69,8 +71,12 @@ enum WatchCommand: Subcommand {
     let arguments = try StatementArguments(words: words, named: settings.named)
     let isFullScreen = context.outputStyle.isTerminal && !settings.writesJSON
     let screen = isFullScreen ? LiveScreen(title: sql, context) : nil
-    let stopSwitch = StopSwitch(others: isFullScreen ? [SIGWINCH, SIGTSTP] : []) { signal in
-      screen?.handle(signal)
+    let stopSwitch = StopSwitch(others: LiveScreen.signals) { signal in
+      if let screen {
+        screen.handle(signal)
+      } else if signal == SIGTSTP {
+        kill(getpid(), SIGSTOP)
+      }
     }
     defer { screen?.leave() }
     try await stopSwitch.run {
