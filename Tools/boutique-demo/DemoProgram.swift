@@ -51,7 +51,7 @@ enum DemoProgram {
     examples: ["Tools/demo", "Tools/demo --quick", "Tools/demo ~/src --seconds 60 --keep"])
 
   /// Runs the program and returns its exit status.
-  static func run(_ words: [String], _ interruption: Interruption) async -> Int32 {
+  static func run(_ words: [String]) async -> Int32 {
     let style = TerminalStyle.detect(
       fileDescriptor: STDOUT_FILENO, environment: ProcessInfo.processInfo.environment)
     let output = TextOutput(fileDescriptor: STDOUT_FILENO)
@@ -62,9 +62,11 @@ enum DemoProgram {
       case .version:
         try output.write("\(name) \(version)\n")
       case .run(let settings, let operands):
+        let interruption = Interruption()
         let place = try DemoPlace(settings, directory: operands.first.map(RawArgument.bytes))
         let coordinator = Coordinator(
-          place: place, settings: settings, interruption: interruption, output: output, style: style)
+          place: place, settings: settings, interruption: interruption, output: output, style: style
+        )
         return try await coordinator.run()
       }
       try output.flush()

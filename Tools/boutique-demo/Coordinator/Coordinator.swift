@@ -28,7 +28,8 @@ struct Coordinator {
     }
     try say(
       """
-      \(style.paint(place.tree, .bold)): \(Figures.many(before.files.count, "regular file")). \
+      \(style.paint(place.tree.visible(), .bold)): \
+      \(Figures.many(before.files.count, "regular file"))\(before.omissions).
       Two indexers write them into
       \(place.database), transactions of \(Self.batch) files,
       a sqlite3 shell updates and deletes rows meanwhile, and a reporter follows it all live:
@@ -38,7 +39,8 @@ struct Coordinator {
     let result = try await runProcesses(fileCount: before.files.count)
 
     if let signal = interruption.signal {
-      try say("\nInterrupted: all processes have ended; the comparison with the tree is left out.\n")
+      try say(
+        "\nInterrupted: all processes have ended; the comparison with the tree is left out.\n")
       try sayWhereDatabaseIs()
       return 128 + signal
     }
@@ -135,6 +137,7 @@ struct Coordinator {
     shell.rest()
     result.shell = await shellAccount
     result.shellEnding = await shell.child.ending()
+    result.reporterEndedEarly = reporter.child.endingSoFar != nil
     // The reporter has until now had no reason to know that this was the last commit.
     result.lastStamp = await newestStamp()
     result.reporterCaughtUp = await reporter.waitUntilSeen(
@@ -198,4 +201,6 @@ struct RunResult {
   /// The newest row of `commit_stamp` when all writers had ended.
   var lastStamp: Int64 = 0
   var reporterCaughtUp = false
+  /// Whether it was gone before the writers had ended.
+  var reporterEndedEarly = false
 }

@@ -15,7 +15,7 @@ final class DaemonLink: Sendable {
   /// Starts this same program as a daemon.
   init(_ orders: DaemonOrders) throws {
     child = try ChildProcess(
-      label: orders.label, program: "/proc/self/exe",
+      label: orders.label, program: Self.program,
       arguments: [DaemonOrders.option, try orders.word], voice: .channel)
     Task { [self] in
       // A line that cannot be read came from a daemon that was killed while it wrote.
@@ -30,6 +30,16 @@ final class DaemonLink: Sendable {
         }
       }
     }
+  }
+
+  /// This program's file; by its own name, so that `ps` shows that and not "exe".
+  private static var program: String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+    guard count > 0 else { return "/proc/self/exe" }
+    let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // A build that ran meanwhile has replaced the file.
+    return access(path, X_OK) == 0 ? path : "/proc/self/exe"
   }
 
   /// The indexer's account, once it has ended well.

@@ -12,9 +12,9 @@ final class Interruption: Sendable {
 
   private let state = Mutex(State())
 
-  /// Begins to listen; call before the program starts threads.
+  /// Begins to listen; the signals have been blocked since the program's start.
   init() {
-    SignalWatch.start([SIGINT, SIGTERM, SIGHUP]) { [weak self] signal in self?.arrive(signal) }
+    SignalWatch.start(EndingSignals.all) { [weak self] signal in self?.arrive(signal) }
   }
 
   /// The first signal that came.

@@ -104,7 +104,9 @@ struct Verification: Sendable {
 
   private mutating func checkReporter(_ stored: StoredState, _ result: RunResult) {
     var faults: [String] = []
-    if !result.reporterCaughtUp {
+    if result.reporterEndedEarly {
+      faults.append("it ended before the writers did")
+    } else if !result.reporterCaughtUp {
       faults.append("it did not deliver a value with commit \(result.lastStamp) in time")
     }
     let commits = stored.commits.values.reduce(0, +)
@@ -173,8 +175,9 @@ struct Verification: Sendable {
       result.reporter.map { Self.differences($0.last, "live", walked, "tree") }
       ?? ["the reporter left no account"]
     note(
-      differences.isEmpty, "the reporter's last live value equals what walking the tree gives",
-      differences)
+      differences.isEmpty,
+      "the reporter's last live value equals what walking the tree gives"
+        + (unsteady > 0 ? " (with the files left out taken as stored)" : ""), differences)
   }
 
   /// Whether a file that is in neither walk can have come and gone in between.

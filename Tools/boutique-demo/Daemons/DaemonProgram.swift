@@ -10,12 +10,12 @@ enum DaemonProgram {
   /// Follows the orders.
   ///
   /// - Returns: how the process ends; a daemon that was asked to end has done well.
-  static func run(_ word: String, _ shutdown: Shutdown) async -> ExitStatus {
+  static func run(_ word: String) async -> ExitStatus {
     var label = "daemon"
     do {
       let orders = try DaemonOrders(word: word)
       label = orders.label
-      try await run(orders, shutdown)
+      try await run(orders, Shutdown())
       return .success
     } catch OutputError.readerGone {
       // The coordinator is gone, or has heard enough.

@@ -80,7 +80,8 @@ final class LiveBoard: Sendable {
     let text: String
     if isTerminal {
       let height = max(4, (style.rows ?? 24) - 1)
-      var lines = [style.paint(headline(state), .bold)] + table(state, style)
+      let head = headline(state).truncated(toWidth: max(1, (style.columns ?? 80) - 1))
+      var lines = [style.paint(head, .bold)] + table(state, style)
       if lines.count > height {
         lines = Array(lines.prefix(height - 1)) + [style.paint("…", .dim)]
       }

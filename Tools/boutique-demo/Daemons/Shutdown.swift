@@ -18,9 +18,9 @@ final class Shutdown: Sendable {
 
   private let state = Mutex(State())
 
-  /// Begins to listen; call before the program starts threads.
+  /// Begins to listen; the signals have been blocked since the program's start.
   init() {
-    SignalWatch.start([SIGTERM, SIGINT, SIGHUP]) { [weak self] _ in self?.request() }
+    SignalWatch.start(EndingSignals.all) { [weak self] _ in self?.request() }
     _ = DetachedThread.start { [weak self] in
       var byte: UInt8 = 0
       while true {

@@ -49,10 +49,11 @@ struct DemoSummary {
     if verification.unsteady > 0 {
       head += "; \(Figures.many(verification.unsteady, "file")) changed meanwhile"
     }
-    if unreadable > 0 { head += "; \(Figures.many(unreadable, "reading")) refused" }
-    if vanished > 0 { head += "; \(Figures.many(vanished, "file")) gone before it was read" }
+    if unreadable > 0 { head += "; not readable: \(Figures.many(unreadable, "time"))" }
+    if vanished > 0 { head += "; gone before reading: \(Figures.many(vanished, "time"))" }
     return [style.paint(head, .bold), ""] + table.lines(style)
-      + dim("wait: from asking for the write lock to the first statement, one for each transaction;")
+      + dim(
+        "wait: from asking for the write lock to the first statement, one for each transaction;")
       + dim("      of sqlite3, which says nothing of its waits, the whole transaction")
   }
 
@@ -75,8 +76,10 @@ struct DemoSummary {
       "\(Figures.many(account.commitsSeen, "commit")) reached the reporter in "
       + "\(Figures.count(account.refreshes)) refreshes"
     return [style.paint(head, .bold), ""] + table.lines(style)
-      + dim("The last statement of each transaction stores the clock (CLOCK_MONOTONIC; sqlite3: the")
-      + dim("wall clock, in milliseconds), the live query reads these stamps with the rest, and the")
+      + dim(
+        "The last statement of each transaction stores the clock (CLOCK_MONOTONIC; sqlite3: the")
+      + dim(
+        "wall clock, in milliseconds), the live query reads these stamps with the rest, and the")
       + dim("reporter looks at the clock when it holds the value: COMMIT and query are included.")
   }
 

@@ -33,7 +33,9 @@ enum Figures {
     "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
   }
 
-  private static func digits(_ amount: Double) -> Int { amount < 9.995 ? 2 : amount < 99.95 ? 1 : 0 }
+  private static func digits(_ amount: Double) -> Int {
+    amount < 9.995 ? 2 : amount < 99.95 ? 1 : 0
+  }
 
   private static func scaled(_ amount: Double, _ digits: Int) -> String {
     let power = pow(10, Double(digits))

@@ -14,7 +14,10 @@ enum FileKind {
       ("sound and video", "wav ogg oga mp3 flac mp4 webm mkv avi"),
       ("font", "ttf otf pfb pfa woff woff2 afm pcf"),
       ("translation", "mo po gmo pot"),
-      ("source code", "c h cc cpp hpp cxx hxx inc swift py pl pm js ts rb rs go java lua tcl el sh m4 awk"),
+      (
+        "source code",
+        "c h cc cpp hpp cxx hxx inc swift py pl pm js ts rb rs go java lua tcl el sh m4 awk"
+      ),
       ("data", "json xml yaml yml csv tsv toml dat sql sqlite db"),
       ("settings", "conf cfg ini desktop service rules cmake mk pc prefs"),
       ("archive", "gz xz bz2 zst zip tar jar deb tgz"),
@@ -31,12 +34,24 @@ enum FileKind {
   static func of(_ path: FilePath, mode: mode_t) -> String {
     let start = path.bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
     let name = path.bytes[start...]
-    // A dot at the front hides a file; it begins no extension.
-    if let dot = name.dropFirst().lastIndex(of: UInt8(ascii: ".")),
-      let text = String(validating: name[(dot + 1)...], as: UTF8.self)
-    {
-      if let kind = kinds[text.lowercased()] { return kind }
+    guard let (rest, outer) = split(name) else { return program(mode) ?? "other" }
+    // A compressed manual page is a manual page.
+    if compressions.contains(outer), let (_, inner) = split(rest), let kind = kinds[inner] {
+      return kind
     }
-    return mode & 0o111 != 0 ? "program" : "other"
+    return kinds[outer] ?? program(mode) ?? "other"
+  }
+
+  private static let compressions: Set<String> = ["gz", "xz", "bz2", "zst"]
+
+  private static func program(_ mode: mode_t) -> String? { mode & 0o111 != 0 ? "program" : nil }
+
+  /// Takes the extension off a name; nil when there is none.
+  private static func split(_ name: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, String)? {
+    // A dot at the front hides a file; it begins no extension.
+    guard let dot = name.dropFirst().lastIndex(of: UInt8(ascii: ".")),
+      let text = String(validating: name[(dot + 1)...], as: UTF8.self)
+    else { return nil }
+    return (name[..<dot], text.lowercased())
   }
 }

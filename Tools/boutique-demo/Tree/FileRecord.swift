@@ -60,7 +60,8 @@ struct FileRecord: Hashable, Sendable {
     withUnsafeTemporaryAllocation(byteCount: hashLimit, alignment: 16) { buffer in
       var count = 0
       while count < buffer.count {
-        let got = Glibc.read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+        let got = Glibc.read(
+          descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
         if got < 0, errno == EINTR { continue }
         if got < 0 { return nil }
         if got == 0 { break }
