@@ -1,6 +1,13 @@
 import CommandLineSupport
 import Glibc
 
+// A standard descriptor that is closed would become the number of the next file that is opened, and text
+// for a terminal would end up in that file.
+while true {
+  let descriptor = open("/dev/null", O_RDWR)
+  if descriptor > STDERR_FILENO { close(descriptor) }
+  if descriptor < 0 || descriptor > STDERR_FILENO { break }
+}
 // A pipe whose reader has gone is an error of the writing call here, not the end of the process.
 TextOutput.ignoreBrokenPipes()
 let words = Array(CommandLine.arguments.dropFirst())

@@ -3,7 +3,9 @@ import Synchronization
 
 /// The daemon that keeps the live table: one live query, whose every value is shown.
 struct Reporter {
-  /// A value of the live query. Each includes commits that the one before did not, so no two are equal.
+  /// A value of the live query.
+  ///
+  /// Each includes commits that the one before did not, so no two are equal.
   struct LiveValue: Sendable {
     var totals: [KindTotal]
     /// The commits since the value that was delivered before.
