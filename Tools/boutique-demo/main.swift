@@ -16,7 +16,7 @@ let words = Array(CommandLine.arguments.dropFirst())
 SignalWatch.block(EndingSignals.all)
 Task.detached {
   if words.count == 2, words[0] == DaemonOrders.option {
-    exit(await DaemonProgram.run(words[1]).rawValue)
+    exit(await DaemonProgram.run(label: words[1]).rawValue)
   }
   exit(await DemoProgram.run(words))
 }

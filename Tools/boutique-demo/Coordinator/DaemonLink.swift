@@ -16,7 +16,9 @@ final class DaemonLink: Sendable {
   init(_ orders: DaemonOrders) throws {
     child = try ChildProcess(
       label: orders.label, program: Self.program,
-      arguments: [DaemonOrders.option, try orders.word], voice: .channel)
+      arguments: [DaemonOrders.option, orders.label], voice: .channel)
+    // A daemon that is gone already is noticed by its end.
+    _ = child.write(try orders.line)
     Task { [self] in
       // A line that cannot be read came from a daemon that was killed while it wrote.
       for await line in child.lines {

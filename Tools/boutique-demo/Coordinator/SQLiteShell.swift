@@ -51,7 +51,8 @@ final class SQLiteShell: Sendable {
     var account = Account()
     var durations = Durations()
     var lines = child.lines.makeAsyncIterator()
-    _ = child.write(".timeout 20000\nPRAGMA temp_store = memory;\n")
+    // Long, since the shell stands in no queue: among busy writers it needs luck to find the lock free.
+    _ = child.write(".timeout 60000\nPRAGMA temp_store = memory;\n")
     var hasWork = true
     while !isStopped.withLock({ $0 }), hasWork || !mayRest.withLock({ $0 }) {
       let began = Clock.monotonic()

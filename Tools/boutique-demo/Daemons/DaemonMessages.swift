@@ -1,6 +1,7 @@
 import Foundation
+import Glibc
 
-/// What the coordinator tells a daemon on its command line.
+/// What the coordinator tells a daemon, as the first line of its standard input.
 struct DaemonOrders: Codable, Sendable {
   /// What the daemon is.
   enum Role: Codable, Sendable {
@@ -10,7 +11,7 @@ struct DaemonOrders: Codable, Sendable {
     case reporter(fileCount: Int)
   }
 
-  /// The option before the orders; no user has a use for it.
+  /// The option before the label, which makes a process a daemon; no user has a use for it.
   static let option = "--daemon"
 
   var role: Role
@@ -76,11 +77,24 @@ extension DaemonMessage {
 }
 
 extension DaemonOrders {
-  /// The orders as one word of a command line.
-  var word: String {
-    get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+  /// The orders as a line.
+  var line: String {
+    get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) + "\n" }
   }
 
-  /// Reads the word back.
-  init(word: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(word.utf8)) }
+  /// Reads the line from standard input, and not one byte more.
+  static func readFromStandardInput() throws -> DaemonOrders {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while true {
+      let got = read(STDIN_FILENO, &byte, 1)
+      if got < 0, errno == EINTR { continue }
+      if got <= 0 || byte == UInt8(ascii: "\n") { break }
+      bytes.append(byte)
+    }
+    guard !bytes.isEmpty else {
+      throw DemoFailure("there are no orders on standard input; start Tools/demo instead")
+    }
+    return try JSONDecoder().decode(Self.self, from: Data(bytes))
+  }
 }

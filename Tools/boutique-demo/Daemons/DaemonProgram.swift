@@ -7,15 +7,12 @@ enum DaemonProgram {
   /// Where the coordinator listens.
   static let channel: Int32 = 3
 
-  /// Follows the orders.
+  /// Follows the coordinator's orders; the label is for `ps`.
   ///
   /// - Returns: how the process ends; a daemon that was asked to end has done well.
-  static func run(_ word: String) async -> ExitStatus {
-    var label = "daemon"
+  static func run(label: String) async -> ExitStatus {
     do {
-      let orders = try DaemonOrders(word: word)
-      label = orders.label
-      try await run(orders, Shutdown())
+      try await run(try DaemonOrders.readFromStandardInput(), Shutdown())
       return .success
     } catch OutputError.readerGone {
       // The coordinator is gone, or has heard enough.
