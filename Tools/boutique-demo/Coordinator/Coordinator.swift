@@ -22,6 +22,7 @@ struct Coordinator {
     var keepsFiles = settings.keeps
     defer { if !keepsFiles { place.remove() } }
     let began = Clock.monotonic()
+    endAtOnceWhenInterrupted()
     let before = try TreeSnapshot.take(excluding: place.excludedPrefix)
     guard !before.files.isEmpty else {
       throw DemoFailure("there is not one regular file in \(place.tree) that could be indexed")
@@ -44,6 +45,7 @@ struct Coordinator {
       try sayWhereDatabaseIs()
       return 128 + signal
     }
+    endAtOnceWhenInterrupted()
     let verification = try await Verification.run(
       place: place, before: before, result: result, staleRows: Self.staleRows)
     let summary = DemoSummary(
@@ -54,6 +56,16 @@ struct Coordinator {
     if !verification.holds { keepsFiles = true }
     if keepsFiles { try sayWhereDatabaseIs() }
     return (verification.holds ? ExitStatus.success : .failure).rawValue
+  }
+
+  /// While no process writes there is nothing to end in order; large trees take long to walk.
+  ///
+  /// A reporter that has begun ends by itself, as its standard input does.
+  private func endAtOnceWhenInterrupted() {
+    interruption.handle { [interruption, place, settings] _ in
+      if !settings.keeps { place.remove() }
+      _exit(128 + (interruption.signal ?? SIGINT))
+    }
   }
 
   // MARK: The stage
