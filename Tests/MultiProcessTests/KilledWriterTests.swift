@@ -19,7 +19,9 @@ extension MultiProcess {
         let watch = watcher.begin("observe", ["sql": .text(Scene.invariant)])
         let feed = watcher.begin("changes")
         _ = try await watcher.event("following", of: feed)
-        let steady = try await scene.opened("steady", ["poll": 100])
+        // A small bound makes checkpoints frequent, so that kills fall into them, too.
+        let small: [String: JSONValue] = ["poll": 100, "logBound": 65_536]
+        let steady = try await scene.opened("steady", small)
         let steadyAppend = steady.begin(
           "append", ["writer": "steady", "perSecond": 200, "sql": Scene.transfer])
 
@@ -27,14 +29,14 @@ extension MultiProcess {
         let clock = ContinuousClock()
         var longest = Duration.zero
         var acknowledged: [String: Int] = [:]
-        var next = try await scene.opened("victim 1")
+        var next = try await scene.opened("victim 1", small)
         for round in 1...200 {
           let victim = next
           let name = "victim \(round)"
           let append = victim.begin(
             "append", ["writer": .text(name), "sql": Scene.transfer])
           // The next victim starts beside this one, which saves half of the time.
-          async let following = scene.opened("victim \(round + 1)")
+          async let following = scene.opened("victim \(round + 1)", small)
           let enough = Int64.random(in: 1...12, using: &random)
           _ = try await victim.event("ack", of: append) { $0["number"] == .integer(enough) }
           usleep(UInt32.random(in: 0...2000, using: &random))
@@ -53,24 +55,7 @@ extension MultiProcess {
         print("after a kill, the other writer's next commit came within \(longest)")
         try await steady.cancel(steadyAppend)
 
-        // The truth, from outside.
-        var stored: [String: Int] = [:]
-        for line in try await scene.shell(
-          "SELECT writer, count(*), max(number) FROM log GROUP BY writer")
-        {
-          let fields = line.split(separator: "|").map(String.init)
-          #expect(fields[1] == fields[2], "\(fields[0]) has a hole in its numbers")
-          stored[fields[0]] = Int(fields[1])
-        }
-        for (name, number) in acknowledged {
-          let kept = stored[name] ?? 0
-          #expect(kept >= number, "\(name) had \(number) acknowledged and \(kept) are there")
-          #expect(kept <= number + 1, "\(name) wrote more than it was asked")
-        }
-        let truth = try await scene.shell(Scene.invariant).first ?? ""
-        let length = try #require(truth.split(separator: "|").last.flatMap { Int64($0) })
-        #expect(truth == "0|\(length)|\(length)")
-        try await scene.expectIntegrity()
+        let length = try await expectStored(acknowledged, scene)
 
         // Whatever the watcher saw was whole and never went back, and it ended at the truth.
         let final: JSONValue = [[0, .integer(length), .integer(length)]]
@@ -108,6 +93,98 @@ extension MultiProcess {
         #expect(commits <= length)
       }
       #expect(gaps <= 20, "\(gaps) of 200 kills made the feed lose its place")
+    }
+
+    /// Kills fall into opening, the last close with its checkpoint, and everything between.
+    @Test func `processes killed while they come and go cost nobody anything`() async throws {
+      var random = SeededGenerator(for: "processes killed while they come and go")
+      try await withScene { scene in
+        var acknowledged: [String: Int] = [:]
+        for round in 1...60 {
+          let victim = try await scene.worker()
+          let name = "victim \(round)"
+          let appends = orderLives(40, of: name, in: victim, scene)
+          _ = try await victim.event("ack", of: appends[0])
+          usleep(UInt32.random(in: 0...40_000, using: &random))
+          victim.child.kill()
+          try await victim.child.exit()
+          let last = appends.flatMap { victim.events("ack", of: $0) }.compactMap {
+            $0["number"]?.int
+          }.max()
+          acknowledged[name] = last ?? 1
+        }
+        try await expectStored(acknowledged, scene)
+      }
+    }
+
+    /// Tells a worker to open, append three numbers and close, again and again, and returns the numbers of
+    /// the commands that append.
+    private func orderLives(
+      _ count: Int, of name: String, in victim: WorkerProcess, _ scene: Scene
+    ) -> [Int] {
+      var last: JSONValue = nil
+      return (0..<count).map { life in
+        let open = victim.begin(
+          "open", scene.opening(name, ["logBound": 65_536, "after": last]))
+        let append = victim.begin(
+          "append",
+          [
+            "writer": .text(name), "from": .integer(Int64(3 * life + 1)), "count": 3,
+            "sql": Scene.transfer, "after": .integer(Int64(open)),
+          ])
+        last = .integer(Int64(victim.begin("close", ["after": .integer(Int64(append))])))
+        return append
+      }
+    }
+
+    @Test func `when all are killed at once the next to open finds everything`() async throws {
+      var random = SeededGenerator(for: "when all are killed at once")
+      try await withScene { scene in
+        var acknowledged: [String: Int] = [:]
+        for round in 1...12 {
+          var victims: [(WorkerProcess, Int, String)] = []
+          for number in 1...5 {
+            let name = "\(round).\(number)"
+            let worker = try await scene.opened(name, number == 1 ? ["logBound": 65_536] : [:])
+            let append = worker.begin("append", ["writer": .text(name), "sql": Scene.transfer])
+            victims.append((worker, append, name))
+          }
+          for (worker, append, _) in victims {
+            _ = try await worker.event("ack", of: append) { $0["number"] == 5 }
+          }
+          usleep(UInt32.random(in: 0...5000, using: &random))
+          for (worker, _, _) in victims { worker.child.kill() }
+          for (worker, append, name) in victims {
+            try await worker.child.exit()
+            let last = worker.events("ack", of: append).compactMap { $0["number"]?.int }.max()
+            acknowledged[name] = max(5, last ?? 5)
+          }
+        }
+        try await expectStored(acknowledged, scene)
+      }
+    }
+
+    /// Whatever was acknowledged is there, at most one number more, and the accounts agree.
+    @discardableResult
+    private func expectStored(_ acknowledged: [String: Int], _ scene: Scene) async throws -> Int64 {
+      var stored: [String: Int] = [:]
+      for line in try await scene.shell(
+        "SELECT writer, count(*), max(number) FROM log GROUP BY writer")
+      {
+        let fields = line.split(separator: "|").map(String.init)
+        #expect(fields[1] == fields[2], "\(fields[0]) has a hole in its numbers")
+        stored[fields[0]] = Int(fields[1])
+      }
+      for (name, number) in acknowledged {
+        let kept = stored[name] ?? 0
+        #expect(kept >= number, "\(name) had \(number) acknowledged and \(kept) are there")
+        #expect(kept <= number + 1, "\(name) wrote more than it was asked")
+      }
+      let truth = try await scene.shell(Scene.invariant).first ?? ""
+      let length = try #require(truth.split(separator: "|").last.flatMap { Int64($0) })
+      #expect(truth == "0|\(length)|\(length)")
+      try await scene.expectIntegrity()
+      return length
     }
 
     @Test func `a process killed inside its transaction delays nobody`() async throws {

@@ -15,7 +15,7 @@ extension MultiProcess {
       try await withScene { scene in
         var workers: [WorkerProcess] = []
         for _ in 1...16 { workers.append(try await scene.worker()) }
-        for round in 1...8 {
+        for round in 1...50 {
           let path = "\(scene.directory)/round-\(round).db"
           let commands = workers.enumerated().map { number, worker in
             worker.begin(

@@ -55,22 +55,33 @@ extension MultiProcess {
       var random = SeededGenerator(for: "a write that is cancelled")
       try await withScene { scene in
         let writer = try await scene.opened("writer")
-        var committed = 0
+        // A thousand rows make the transaction long enough to be cancelled inside.
+        var statements = Scene.transfer.list ?? []
+        statements.append(
+          """
+          INSERT INTO note (body) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n \
+          WHERE i < 1000) SELECT i FROM n
+          """)
+        var (committed, cancelled) = (0, 0)
         for number in 1...300 {
           let command = writer.begin(
-            "append", ["writer": .text("task \(number)"), "count": 1, "sql": Scene.transfer])
+            "append", ["writer": .text("task \(number)"), "count": 1, "sql": .list(statements)])
           usleep(UInt32.random(in: 0...1500, using: &random))
           writer.begin("cancel", ["of": .integer(Int64(command))])
           do {
             try await writer.end(of: command)
             committed += 1
           } catch let error as WorkerError {
-            #expect(error.name == "cancelled")
-            // Reported as cancelled after its acknowledgement: the write itself had returned.
-            committed += writer.events("ack", of: command).count
+            #expect(error.name == "cancelled", "\(error)")
+            // Cancelled after its acknowledgement: the write itself had returned.
+            let acknowledged = writer.events("ack", of: command).count
+            committed += acknowledged
+            cancelled += 1 - acknowledged
           }
         }
+        print("of 300 writes \(committed) were committed and \(cancelled) cancelled")
         try await writer.expectIntegers(Scene.invariant, [0, committed, committed])
+        try await writer.expectIntegers("SELECT count(*) FROM note", [1000 * committed])
       }
     }
   }

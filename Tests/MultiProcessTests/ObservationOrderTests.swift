@@ -44,6 +44,36 @@ extension MultiProcess {
       }
     }
 
+    /// The query is slow, so that commits fall into its runs; in each round the last of them is the one
+    /// that matters, since nothing comes after it to make up for it.
+    @Test func `a commit that falls into a running query is not lost`() async throws {
+      var random = SeededGenerator(for: "a commit that falls into a running query")
+      try await withScene { scene in
+        let writer = try await scene.opened("writer")
+        let other = try await scene.opened("other")
+        let slow = """
+          SELECT n, (WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 20000) \
+          SELECT count(*) FROM c) FROM counter
+          """
+        var observers: [(WorkerProcess, Int)] = []
+        for worker in [writer, other, writer, other] {
+          observers.append((worker, try await worker.observe(slow).0))
+        }
+        var total: Int64 = 0
+        for _ in 1...60 {
+          let times = Int64.random(in: 1...12, using: &random)
+          try await writer.perform(
+            "increment",
+            ["sql": "UPDATE counter SET n = n + 1 WHERE id = 1", "times": .integer(times)])
+          total += times
+          let truth: JSONValue = [[.integer(total), 20_000]]
+          for (worker, watch) in observers {
+            _ = try await worker.values(of: watch) { $0 == truth }
+          }
+        }
+      }
+    }
+
     @Test func `a feed that starts under writes continues from its token without a gap`()
       async throws
     {

@@ -22,8 +22,11 @@ extension Worker {
   ///
   /// since, a token (without: from now). Emits `following` once, then `change` for each.
   func followChanges(_ command: Command) async throws -> [String: JSONValue] {
-    let since = command["since"]?.string.flatMap { ChangeToken($0) }
-    let feed = try database().changes(since: since)
+    let database = try database()
+    // A token of now, since a feed without one begins only when it is first asked for a change.
+    var since = command["since"]?.string.flatMap { ChangeToken($0) }
+    if since == nil { since = try await database.currentToken() }
+    let feed = database.changes(since: since)
     command.emit("following")
     for try await change in feed {
       command.emit(

@@ -8,7 +8,8 @@ import Synchronization
 /// the same time.
 ///
 /// Each command carries an `id`; its events carry the same number as `re`. The last event of a command
-/// is `done`, or `failed` with the error's name and text, or `cancelled`.
+/// is `done`, or `failed` with the error's name and text, or `cancelled`. A command with `after` begins
+/// when that one has ended.
 final class Worker: Sendable {
   /// A command that cannot be performed as it was put.
   struct Misuse: Error, CustomStringConvertible {
@@ -33,7 +34,11 @@ final class Worker: Sendable {
       return
     }
     state.withLock { state in
-      state.tasks[command.id] = Task.detached { await self.run(command) }
+      let earlier = command["after"]?.int.flatMap { state.tasks[$0] }
+      state.tasks[command.id] = Task.detached {
+        await earlier?.value
+        await self.run(command)
+      }
     }
   }
 
