@@ -106,11 +106,13 @@ package struct LockReport: Sendable, Codable, Equatable {
     let slots = readSlots(descriptor: descriptor, own: own)
     waiters = LockReport.waiters(page: page, live: slots, now: now)
     holder = LockReport.holder(
-      LockFileLayout.writeLeaseByte, record: { page.turn }, reload: {
+      LockFileLayout.writeLeaseByte, record: { page.turn },
+      reload: {
         _ = try? page.load(from: descriptor, path: path)
       }, descriptor: descriptor, file: identity, slots: slots, own: own)
     migrationHolder = LockReport.holder(
-      LockFileLayout.migrationByte, record: { page.migration }, reload: {
+      LockFileLayout.migrationByte, record: { page.migration },
+      reload: {
         _ = try? page.load(from: descriptor, path: path)
       }, descriptor: descriptor, file: identity, slots: slots, own: own)
   }
@@ -125,7 +127,7 @@ package struct LockReport: Sendable, Codable, Equatable {
         number == own?.slot
         || ByteLock.isLockedByOther(
           LockFileLayout.presenceByte(slot: number), of: descriptor)
-      guard let slot = LockReport.slot(number, descriptor: descriptor) else { continue }
+      guard let slot = ProcessSlot.read(number, from: descriptor) else { continue }
       let state = ProcessProbe.state(
         pid: slot.pid, startTime: slot.startTime, pidNamespace: slot.pidNamespace)
       let process = slot.description(state: state)
@@ -140,19 +142,6 @@ package struct LockReport: Sendable, Codable, Equatable {
       }
     }
     return live
-  }
-
-  static func slot(_ number: Int, descriptor: GuardedDescriptor) -> ProcessSlot? {
-    var image = ByteImage(count: LockFileLayout.slotSize)
-    for _ in 0..<3 {
-      guard
-        FileBytes.read(&image, from: descriptor, at: LockFileLayout.slotOffset(slot: number))
-      else { return nil }
-      if let slot = ProcessSlot(image) { return slot }
-      // All zeroes: never used. Anything else may be a write in progress.
-      if image.number(at: 0, as: UInt64.self) == 0 { return nil }
-    }
-    return nil
   }
 
   private static func waiters(

@@ -100,8 +100,8 @@ package final class WriteLease: Sendable {
     purpose: String, call: LeaseCall
   ) throws(CoordinationError) -> TurnSession {
     if call.isCancelled() { throw .cancelled(path: place.path) }
-    // Somebody who replaces the file all the time must not keep us from the deadline.
-    for round in 0..<1000 {
+    // Bounded: somebody who replaces the file all the time must not keep us from writing.
+    for round in 0..<100 {
       guard let membership = try place.current() else {
         return TurnSession(
           membership: nil, lease: self, quantum: options.quantum, since: BootClock.now())
@@ -122,7 +122,9 @@ package final class WriteLease: Sendable {
       place.leave(membership)
       if round > 3 { try call.check() }
     }
-    throw .lockFileKeepsChanging(path: place.path)
+    place.doWithout(.lockFileKeepsChanging(path: place.path))
+    return TurnSession(
+      membership: nil, lease: self, quantum: options.quantum, since: BootClock.now())
   }
 
   /// Whether the locked file is the one at its path and whole, or could be made so.
@@ -189,7 +191,8 @@ package final class WriteLease: Sendable {
     }
     var waiter = LeaseWaiter(
       slot: slot, ticket: ticket,
-      lookInterval: UInt64(clamping: options.lookInterval.clampedNanoseconds))
+      lookInterval: UInt64(clamping: options.lookInterval.clampedNanoseconds),
+      patience: UInt64(clamping: options.patience.clampedNanoseconds))
     while true {
       guard try loadOrRepair(&page, membership) else { return .fileChanged }
       let look = LeaseWaiter.Look(
@@ -198,7 +201,7 @@ package final class WriteLease: Sendable {
         look, isLive: { membership.isLive(slot: $0) },
         leaseIsFree: {
           !ByteLock.isLockedByOther(LockFileLayout.writeLeaseByte, of: membership.file.descriptor)
-        })
+        }, isStopped: { membership.isStopped(slot: $0) })
       if case .tryLock(let passedOver) = action {
         if try tryByte(membership) {
           for entry in passedOver { membership.markPassedOver(entry) }

@@ -176,16 +176,19 @@ final class Membership: Sendable {
     }
   }
 
+  /// Whether a slot's owner is seen to be stopped.
+  func isStopped(slot other: Int) -> Bool {
+    guard let record = read(slot: other) else { return false }
+    return ProcessProbe.state(
+      pid: record.pid, startTime: record.startTime, pidNamespace: record.pidNamespace) == .stopped
+  }
+
   private func wakeName(slot other: Int) -> String? {
-    var image = ByteImage(count: LockFileLayout.slotSize)
-    let offset = LockFileLayout.slotOffset(slot: other)
-    for _ in 0..<3 {
-      guard FileBytes.read(&image, from: file.descriptor, at: offset) else { return nil }
-      if let record = ProcessSlot(image) {
-        return record.wakeName(file: file.identity, slot: other)
-      }
-    }
-    return nil
+    read(slot: other)?.wakeName(file: file.identity, slot: other)
+  }
+
+  private func read(slot other: Int) -> ProcessSlot? {
+    ProcessSlot.read(other, from: file.descriptor)
   }
 
   /// Waits for a wake-up, for the caller's own signal, or for a time.
