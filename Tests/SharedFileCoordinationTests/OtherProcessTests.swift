@@ -2,8 +2,9 @@ import Foundation
 import SharedFileCoordination
 import Testing
 
-/// Real processes that die or stop at bad moments. They speak the documented layout from Python, so
-/// that the layout is tested too.
+/// Real processes that die or stop at bad moments.
+///
+/// They speak the documented layout from Python, so that the layout is tested too.
 @Suite(.enabled(if: PythonChild.isAvailable, "python3 plays the other process"))
 struct OtherProcessTests {
   private func child(_ scratch: Scratch, slot: Int) throws -> PythonChild {

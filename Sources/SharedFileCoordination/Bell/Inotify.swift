@@ -60,7 +60,9 @@ package struct InotifyCalls: Sendable {
   package var watch: @Sendable (_ path: String, _ mask: UInt32) -> InotifyWatch
   /// Waits so many seconds (negative: for ever) for an event; nil when none came or on a wake-up.
   package var next: @Sendable (_ seconds: Int) -> InotifyEvent?
-  /// Makes `next` return. From any thread.
+  /// Makes `next` return.
+  ///
+  /// From any thread.
   package var wake: @Sendable () -> Void
 
   package init(

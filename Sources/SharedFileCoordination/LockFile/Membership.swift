@@ -132,7 +132,9 @@ final class Membership: Sendable {
       image, to: file.descriptor, at: LockFileLayout.queueEntryOffset(slot: slot), path: file.path)
   }
 
-  /// Marks a waiter as passed over. Only while holding the write lease.
+  /// Marks a waiter as passed over.
+  ///
+  /// Only while holding the write lease.
   func markPassedOver(_ entry: LeaseQueue.Entry) {
     var image = ByteImage(count: 8)
     image.put(entry.ticket, at: 0)
@@ -150,7 +152,9 @@ final class Membership: Sendable {
   }
 
   /// Zeroes the queue entry of a dead process, under the lock of its slot's byte, so that no new
-  /// owner's ticket can be hit. Only while holding the write lease.
+  /// owner's ticket can be hit.
+  ///
+  /// Only while holding the write lease.
   func sweep(_ entry: LeaseQueue.Entry) {
     let byte = LockFileLayout.presenceByte(slot: entry.slot)
     guard entry.slot != slot,
@@ -201,7 +205,9 @@ final class Membership: Sendable {
 
   // MARK: Turns
 
-  /// Writes who holds a lease. Only while holding that lease.
+  /// Writes who holds a lease.
+  ///
+  /// Only while holding that lease.
   func writeTurn(
     purpose: String, label: String, since: BootClock.Instant, at offset: Int
   ) {
