@@ -191,31 +191,50 @@ import Testing
   }
 
   @Test func `a wake-up that comes to one that leaves is passed on`() throws {
-    // The one that leaves is woken at the same moment as it is cancelled, many times over: if the
-    // wake-up were swallowed once, the other would wait for an hour.
+    // With an hour between looks the third one would wait for an hour.
+    //
+    //   holder                leaver                       other
+    //   has its turn          waits                        waits
+    //                         sees that it is held,
+    //                         asks whether to go on:
+    //   finishes, wakes the     …
+    //   leaver                … no: leaves, wakes the next  goes
     let scratch = try Scratch()
     let holder = try scratch.open(lookInterval: .seconds(3600))
     let leaver = try scratch.open(lookInterval: .seconds(3600))
     let other = try scratch.open(lookInterval: .seconds(3600))
-    for _ in 0..<30 {
+    let mayFinish = Flag()
+    let hasFinished = Flag()
+    let isCancelled = Flag()
+    let holding = Worker {
       let turn = try acquire(holder)
-      let flag = Flag()
-      let leaving = Worker {
-        do throws(CoordinationError) {
-          try acquire(leaver, deadline: nil, isCancelled: { flag.isSet }).finish()
-        } catch {
-          guard case .cancelled = error else { throw error }
-        }
-      }
-      #expect(line(of: holder, reaches: 1))
-      let waiting = Worker { try acquire(other, deadline: nil).finish() }
-      #expect(line(of: holder, reaches: 2))
-      flag.set()
+      #expect(eventually { mayFinish.isSet })
       turn.finish()
-      leaver.writeLease.wakeWaiter()
-      try leaving.value()
-      try waiting.value()
+      hasFinished.set()
     }
+    #expect(eventually { leaver.report(includesKernelLocks: false).holder != nil })
+    let leaving = Worker {
+      try acquire(
+        leaver, deadline: nil,
+        isCancelled: {
+          guard isCancelled.isSet else { return false }
+          mayFinish.set()
+          return eventually { hasFinished.isSet }
+        }
+      ).finish()
+    }
+    #expect(line(of: other, reaches: 1))
+    let waiting = Worker { try acquire(other, deadline: nil).finish() }
+    #expect(line(of: holder, reaches: 2))
+    isCancelled.set()
+    leaver.writeLease.wakeWaiter()
+    let error = #expect(throws: CoordinationError.self) { try leaving.value() }
+    guard case .cancelled = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    try waiting.value()
+    try holding.value()
   }
 
   @Test func `closing ends a wait`() throws {
