@@ -24,6 +24,38 @@ import Testing
     }
   }
 
+  @Test(arguments: ["", "-wal", "-shm", "-lock"])
+  func `a backup never replaces a file of the database`(suffix: String) async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, directory in
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+      let link = directory.file("link")
+      try FileManager.default.createSymbolicLink(
+        atPath: link, withDestinationPath: db.path + suffix)
+      for destination in [db.path + suffix, link] {
+        await #expect {
+          try await db.backup(to: URL(filePath: destination), overwrite: true)
+        } throws: {
+          if case BoutiqueError.invalidPath = $0 { true } else { false }
+        }
+      }
+      #expect(try await db.count(of: "SELECT * FROM t") == 1)
+    }
+  }
+
+  @Test func `a backup that cannot be made names its destination`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, directory in
+      await #expect {
+        try await db.backup(to: directory.url("missing/copy.db"))
+      } throws: {
+        if case BoutiqueError.directoryMissing(let path) = $0 {
+          path == directory.file("missing")
+        } else {
+          false
+        }
+      }
+    }
+  }
+
   @Test func `the log is kept within its bound as writes go on`() async throws {
     var configuration = BoutiqueConfiguration()
     configuration.writeAheadLogBound = 1 << 20

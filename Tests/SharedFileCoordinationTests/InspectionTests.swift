@@ -150,7 +150,8 @@ import Testing
   }
 
   @Test func `the boot clock's offset of a time namespace is read`() {
-    #expect(BootClock.parseOffsets("monotonic           0         0\nboottime            0 0\n") == 0)
+    #expect(
+      BootClock.parseOffsets("monotonic           0         0\nboottime            0 0\n") == 0)
     #expect(BootClock.parseOffsets("monotonic 5 0\nboottime 86400 7\n") == 86_400_000_000_007)
     #expect(BootClock.parseOffsets("boottime -3 500000000\n") == -2_500_000_000)
     #expect(BootClock.parseOffsets("") == 0)

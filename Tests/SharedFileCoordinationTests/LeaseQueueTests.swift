@@ -21,15 +21,15 @@ import Testing
 
   private func look(
     _ waiter: inout LeaseWaiter, _ entries: [Entry], live: Set<Int> = [0, 1, 2, 3], free: Bool,
-    turn: UInt64 = 1, at now: UInt64
+    stopped: Set<Int> = [], turn: UInt64 = 1, at now: UInt64
   ) -> LeaseWaiter.Action {
     waiter.look(
       LeaseWaiter.Look(entries: entries, turnNumber: turn, now: now),
-      isLive: { live.contains($0) }, leaseIsFree: { free })
+      isLive: { live.contains($0) }, leaseIsFree: { free }, isStopped: { stopped.contains($0) })
   }
 
   private func waiter(_ slot: Int, _ ticket: UInt64) -> LeaseWaiter {
-    LeaseWaiter(slot: slot, ticket: ticket, lookInterval: 20_000_000)
+    LeaseWaiter(slot: slot, ticket: ticket, lookInterval: 20_000_000, patience: 100_000_000)
   }
 
   @Test func `the first in line tries`() {
@@ -60,15 +60,26 @@ import Testing
     #expect(look(&last, Array(line), free: false, at: 1) == .wait(nanoseconds: 60_000_000))
   }
 
-  @Test func `a lease that lies free on two looks ten milliseconds apart is taken past the first`()
-  {
+  @Test func `a lease that lies free for ten milliseconds is taken past those who are stopped`() {
+    var third = waiter(3, 12)
+    let front = [Entry(slot: 1, ticket: 10), Entry(slot: 2, ticket: 11)]
+    let entries = front + [Entry(slot: 3, ticket: 12)]
+    func look(_ stopped: Set<Int>, _ now: UInt64) -> LeaseWaiter.Action {
+      self.look(&third, entries, free: true, stopped: stopped, at: now)
+    }
+    #expect(look([1, 2], 1000) == .wait(nanoseconds: 10_000_000))
+    #expect(look([1, 2], 4_001_000) == .wait(nanoseconds: 6_000_000))
+    #expect(look([1], 10_001_000) == .wait(nanoseconds: 10_000_000))
+    #expect(look([1, 2], 10_001_000) == .tryLock(passingOver: front))
+  }
+
+  @Test func `a lease that lies free for the whole patience is taken past anybody`() {
     var second = waiter(2, 11)
     let first = Entry(slot: 1, ticket: 10)
     let entries = [first, Entry(slot: 2, ticket: 11)]
-    #expect(look(&second, entries, free: true, at: 1000) == .wait(nanoseconds: 10_000_000))
-    #expect(look(&second, entries, free: true, at: 4_001_000) == .wait(nanoseconds: 6_000_000))
-    #expect(
-      look(&second, entries, free: true, at: 10_001_000) == .tryLock(passingOver: [first]))
+    #expect(look(&second, entries, free: true, at: 0) == .wait(nanoseconds: 10_000_000))
+    #expect(look(&second, entries, free: true, at: 95_000_000) == .wait(nanoseconds: 5_000_000))
+    #expect(look(&second, entries, free: true, at: 100_000_000) == .tryLock(passingOver: [first]))
   }
 
   @Test(arguments: [(2 as UInt64, true), (1, false)])
@@ -79,7 +90,7 @@ import Testing
     let entries = [Entry(slot: 1, ticket: 10), Entry(slot: 2, ticket: 11)]
     _ = look(&second, entries, free: true, turn: 1, at: 0)
     _ = look(&second, entries, free: free, turn: turn, at: 5_000_000)
-    let action = look(&second, entries, free: true, turn: turn, at: 10_000_000)
+    let action = look(&second, entries, free: true, stopped: [1], turn: turn, at: 10_000_000)
     #expect(action != .tryLock(passingOver: [Entry(slot: 1, ticket: 10)]))
   }
 

@@ -2,8 +2,9 @@ import Foundation
 import SharedFileCoordination
 import Testing
 
-/// Real processes that die or stop at bad moments. They speak the documented layout from Python, so
-/// that the layout is tested too.
+/// Real processes that die or stop at bad moments.
+///
+/// They speak the documented layout from Python, so that the layout is tested too.
 @Suite(.enabled(if: PythonChild.isAvailable, "python3 plays the other process"))
 struct OtherProcessTests {
   private func child(_ scratch: Scratch, slot: Int) throws -> PythonChild {
@@ -122,7 +123,8 @@ struct OtherProcessTests {
 
   @Test func `a stopped first waiter is passed over once, and is nobody's obstacle then`() throws {
     let scratch = try Scratch()
-    let file = try scratch.open(label: "a")
+    // Only because it is seen to be stopped: for others the patience has no end here.
+    let file = try scratch.open(label: "a", patience: .seconds(3600))
     let other = try scratch.open(label: "b")
     let waiter = try child(scratch, slot: 7)
     try queueUp(waiter, slot: 7, ticket: 1000)
@@ -137,6 +139,28 @@ struct OtherProcessTests {
     #expect(throws: CoordinationError.self) {
       try acquire(file, deadline: BootClock.now()).finish()
     }
+  }
+
+  @Test func `nobody goes before a live waiter, though the lease is free`() throws {
+    let scratch = try Scratch()
+    let file = try scratch.open(patience: .seconds(3600))
+    let waiter = try child(scratch, slot: 7)
+    try queueUp(waiter, slot: 7, ticket: 1000)
+    #expect(try timeout(file).waitersBefore == 1)
+    // The same with the ticket taken back.
+    try queueUp(waiter, slot: 7, ticket: 0)
+    try acquire(file, deadline: BootClock.now()).finish()
+  }
+
+  @Test func `one that does not take the free lease though it runs is passed over in the end`()
+    throws
+  {
+    let scratch = try Scratch()
+    let file = try scratch.open()
+    let waiter = try child(scratch, slot: 7)
+    try queueUp(waiter, slot: 7, ticket: 1000)
+    try acquire(file).finish()
+    #expect(file.report().waiters.map(\.isPassedOver) == [true])
   }
 
   @Test func `a waiter killed in line delays nobody and its entry is cleared`() throws {

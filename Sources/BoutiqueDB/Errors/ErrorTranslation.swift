@@ -56,6 +56,16 @@ extension BoutiqueError {
     }
   }
 
+  /// Translates an error of a backup, which may be about either of two files.
+  static func translate(_ error: any Error, path: String, destination: String) -> any Error {
+    guard let error = error as? SQLiteError, error.code.primary == .cantOpen else {
+      return translate(error, path: path)
+    }
+    return BoutiqueError.permissionDenied(
+      path: destination,
+      message: "\(error.message) (\(FileFacts.describe(directoryOf: destination)))")
+  }
+
   /// Translates any error of a lower room; leaves others as they are.
   static func translate(_ error: any Error, path: String) -> any Error {
     switch error {

@@ -27,7 +27,7 @@ final class Checkpointer: Sendable {
   /// Checkpoints when enough has been written since the last time.
   ///
   /// Call under the lease, outside a transaction.
-  func runIfDue(on sqlite: Connection, busy: BusyWait) {
+  func runIfDue(on sqlite: Connection, limits: StatementLimits) {
     guard let header = sqlite.walIndexHeader(), header.maxFrame > 0 else { return }
     let isDue = state.withLock { state in
       // The log started again from its beginning.
@@ -39,7 +39,7 @@ final class Checkpointer: Sendable {
     guard isDue else { return }
     let size = Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
     // A truncating checkpoint waits for readers; ours must not, others wait for the lease.
-    busy.limit = .zero
+    limits.wait = .zero
     do {
       _ = try sqlite.checkpoint(size > bound ? .truncate : .passive)
       state.withLock { $0.lastError = nil }

@@ -69,7 +69,7 @@ struct DatabaseOpener {
     let factory = ConnectionFactory(path: path, configuration: configuration)
     guard FileIdentity.of(path: path) != nil else { throw BoutiqueError.fileMissing(path: path) }
     if sharesFile { try FileSystemCheck.check(directory: FileFacts.directory(of: path)) }
-    let probe = try factory.openReader()
+    let (probe, _) = try factory.openReader()
     defer { probe.close() }
     _ = try probe.queryInt64("PRAGMA schema_version")
     let files = try OpenedFiles(path: path)
@@ -97,7 +97,7 @@ struct DatabaseOpener {
       if sharesFile { try FileSystemCheck.check(directory: FileFacts.directory(of: path)) }
       try makeFile()
     }
-    let (sqlite, busy) = try factory.openWriter()
+    let (sqlite, limits) = try factory.openWriter()
     var coordination: CoordinationFile?
     do {
       // Says whether this is a database at all, before anything is written beside it.
@@ -109,7 +109,7 @@ struct DatabaseOpener {
             label: configuration.label, fileMode: configuration.filePermissions.mode,
             quantum: configuration.leaseQuantum))
       }
-      return try prepare(sqlite, busy, factory, coordination)
+      return try prepare(sqlite, limits, factory, coordination)
     } catch {
       sqlite.close()
       coordination?.close()
@@ -118,12 +118,12 @@ struct DatabaseOpener {
   }
 
   private func prepare(
-    _ sqlite: Connection, _ busy: BusyWait, _ factory: ConnectionFactory,
+    _ sqlite: Connection, _ limits: StatementLimits, _ factory: ConnectionFactory,
     _ coordination: CoordinationFile?
   ) throws -> (OpenDatabase, Writer?) {
     let start = MonotonicTime.now()
     let deadline = start.advanced(by: configuration.migrationTimeout)
-    busy.limit = configuration.migrationTimeout
+    limits.wait = configuration.migrationTimeout
     let lease = try migrationLease(coordination, deadline)
     defer { lease?.release() }
     if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
@@ -174,7 +174,7 @@ struct DatabaseOpener {
             usesInotify: configuration.usesInotify) : nil
       })
     let writer = Writer(
-      sqlite: sqlite, busy: busy, log: log, collector: collector, files: files,
+      sqlite: sqlite, limits: limits, log: log, collector: collector, files: files,
       coordination: coordination, gate: gate, hub: hub, checkpointer: checkpointer,
       configuration: configuration)
     if try migrator.isBehind(on: sqlite) {

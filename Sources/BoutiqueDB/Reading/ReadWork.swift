@@ -32,7 +32,9 @@ final class ReadWork: Sendable {
   /// Runs the read in one deferred transaction, which is one snapshot.
   ///
   /// - Parameter isShared: whether the connection also writes, so that writing has to be switched off.
-  func run(on sqlite: Connection, isShared: Bool) {
+  func run(on sqlite: Connection, limits: StatementLimits, isShared: Bool) {
+    limits.cancellation = cancellation
+    defer { limits.cancellation = nil }
     guard cancellation.begin(sqlite.interruption) else {
       completion(.failure(CancellationError()))
       return

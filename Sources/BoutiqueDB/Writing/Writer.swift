@@ -27,7 +27,7 @@ final class Writer {
   let sqlite: Connection
   let log: ChangeLogWriter
   let path: String
-  private let busy: BusyWait
+  private let limits: StatementLimits
   private let collector: ChangeCollector
   private let files: OpenedFiles?
   private let coordination: CoordinationFile?
@@ -37,12 +37,12 @@ final class Writer {
   private let configuration: BoutiqueConfiguration
 
   init(
-    sqlite: Connection, busy: BusyWait, log: ChangeLogWriter, collector: ChangeCollector,
+    sqlite: Connection, limits: StatementLimits, log: ChangeLogWriter, collector: ChangeCollector,
     files: OpenedFiles?, coordination: CoordinationFile?, gate: WriteGate, hub: ChangeHub,
     checkpointer: Checkpointer, configuration: BoutiqueConfiguration
   ) {
     self.sqlite = sqlite
-    self.busy = busy
+    self.limits = limits
     self.log = log
     path = sqlite.path
     self.collector = collector
@@ -83,15 +83,18 @@ final class Writer {
       let outcome = perform(write)
       if outcome.change != nil { turn.ring() }
       conclude(write, outcome)
+      // After each write, not after the turn: while nobody else waits a turn has no end.
+      checkpointer.runIfDue(on: sqlite, limits: limits)
       if turn.shouldHandOver() { break }
     }
-    checkpointer.runIfDue(on: sqlite, busy: busy)
     turn.finish()
   }
 
   private func serve() {
-    while let write = gate.take() { conclude(write, perform(write)) }
-    checkpointer.runIfDue(on: sqlite, busy: busy)
+    while let write = gate.take() {
+      conclude(write, perform(write))
+      checkpointer.runIfDue(on: sqlite, limits: limits)
+    }
   }
 
   /// Closes the connection.
@@ -115,10 +118,10 @@ final class Writer {
   private func perform(_ write: PendingWrite) -> Outcome {
     switch write.work {
     case .read(let work):
-      work.run(on: sqlite, isShared: true)
+      work.run(on: sqlite, limits: limits, isShared: true)
       return Outcome(result: .success(()))
     case .maintenance(let body):
-      busy.limit = write.remainingTime
+      limits.wait = write.remainingTime
       let result = Result { () throws -> Void in
         try files?.check()
         try body(self)
@@ -152,7 +155,9 @@ final class Writer {
     for write: PendingWrite, _ body: (BoutiqueConnection) throws -> Void
   ) throws -> ChangeSet? {
     try files?.check()
-    busy.limit = write.remainingTime
+    limits.wait = write.remainingTime
+    limits.cancellation = write.cancellation
+    defer { limits.cancellation = nil }
     guard write.cancellation.begin(sqlite.interruption) else { throw CancellationError() }
     return try committing(since: write.enqueued, cancellation: write.cancellation) { connection in
       try RunningWrite.within(gate: gate) { try body(connection) }
@@ -167,7 +172,7 @@ final class Writer {
     do {
       try ImmediateTransaction.begin(on: sqlite)
     } catch {
-      _ = cancellation?.end()
+      if let cancellation, !cancellation.end() { throw CancellationError() }
       guard error.code.primary == .busy else { throw error }
       throw BoutiqueError.lockTimeout(
         LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))

@@ -142,7 +142,9 @@ struct WatchTable {
       return outcome
     }
     if event.endsWatch {
-      for (path, watch) in watches where watch.number == event.watch { watches[path]?.isOver = true }
+      for (path, watch) in watches where watch.number == event.watch {
+        watches[path]?.isOver = true
+      }
     }
     for (path, role) in roles[event.watch] ?? [] {
       guard let database = databases[path] else { continue }

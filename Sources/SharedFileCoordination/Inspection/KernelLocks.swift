@@ -37,10 +37,14 @@ package struct KernelLock: Sendable, Codable, Equatable {
   package func covers(_ byte: Int64) -> Bool { start <= byte && byte <= end }
 }
 
-/// Reads `/proc/locks` and `/proc/PID/fdinfo`: who has which lock of a file. Opens no such file.
+/// Reads `/proc/locks` and `/proc/PID/fdinfo`: who has which lock of a file.
+///
+/// Opens no such file.
 package enum KernelLocks {
-  /// Returns all locks of a file. Locks of open file descriptions have no pid in `/proc/locks`;
-  /// their holders are found in the descriptor lists of the processes that this user may look at.
+  /// Returns all locks of a file.
+  ///
+  /// Locks of open file descriptions have no pid in `/proc/locks`; their holders are found in the
+  /// descriptor lists of the processes that this user may look at.
   package static func holders(of identity: FileIdentity) -> [KernelLock] {
     let listed = parse(SystemFile.text(path: "/proc/locks") ?? "", identity: identity)
     guard listed.contains(where: { $0.kind == .openFileDescription && !$0.isWaiting }) else {

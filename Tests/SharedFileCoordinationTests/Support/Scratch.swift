@@ -19,13 +19,14 @@ final class Scratch: Sendable {
 
   func open(
     label: String = "test", slotCount: Int = 128, quantum: Duration = .milliseconds(1),
-    lookInterval: Duration = .milliseconds(20), fileMode: UInt32 = 0o600
+    lookInterval: Duration = .milliseconds(20), patience: Duration = .milliseconds(100),
+    fileMode: UInt32 = 0o600
   ) throws -> CoordinationFile {
     try CoordinationFile(
       databasePath: database,
       options: CoordinationOptions(
         label: label, command: "test command", fileMode: fileMode, quantum: quantum,
-        lookInterval: lookInterval, slotCount: slotCount))
+        lookInterval: lookInterval, patience: patience, slotCount: slotCount))
   }
 
   func write(_ bytes: [UInt8], to path: String) throws {
