@@ -3,7 +3,7 @@ import SharedFileCoordination
 import Testing
 
 /// Serialised, because libinotifytools is one per process.
-@Suite(.serialized) struct BellWatcherTests {
+@Suite(.serialized, .aloneInProcess) struct BellWatcherTests {
   /// The former test's watches are gone, and with them what their end still raises.
   init() throws {
     guard waitForEnd() else { throw TestFailure(text: "the watcher does not end") }

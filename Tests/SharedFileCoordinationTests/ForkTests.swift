@@ -4,7 +4,7 @@ import SharedFileCoordination
 import Testing
 
 /// Serialised among themselves; other suites run beside them, which a forked child must survive.
-@Suite(.serialized) struct ForkTests {
+@Suite(.serialized, .aloneInProcess) struct ForkTests {
   /// Runs a body in a forked child and returns the number that it gave.
   private func inChild(_ body: @escaping () -> Int32) -> Int32 {
     let box = Unmanaged.passRetained(Body(body))

@@ -5,7 +5,7 @@ import Testing
 /// Real processes that die or stop at bad moments.
 ///
 /// They speak the documented layout from Python, so that the layout is tested too.
-@Suite(.enabled(if: PythonChild.isAvailable, "python3 plays the other process"))
+@Suite(.aloneInProcess, .enabled(if: PythonChild.isAvailable, "python3 plays the other process"))
 struct OtherProcessTests {
   private func child(_ scratch: Scratch, slot: Int) throws -> PythonChild {
     let child = try PythonChild(lockFile: scratch.lockFile)

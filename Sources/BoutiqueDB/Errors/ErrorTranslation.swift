@@ -91,7 +91,7 @@ extension LockTimeout {
 
   /// Describes a wait in this process's own line: whoever holds the lease now is in the way.
   init(holderOf coordination: CoordinationFile?, databasePath: String, waited: Duration) {
-    let holder = coordination?.report().holder
+    let holder = coordination?.report(includesKernelLocks: false).holder
     self.init(
       path: databasePath, waited: waited,
       holder: holder?.process.map { process in
