@@ -92,7 +92,9 @@ extension BoutiqueDB {
       let header = sqlite.walIndexHeader()
       // Opened for reading only it has no slot, but can look all the same.
       let report: LockReport? =
-        core.isShared ? core.coordination?.report(includesKernelLocks: false) ?? LockReport.of(databasePath: core.path) : nil
+        core.isShared
+        ? core.coordination?.report(includesKernelLocks: false)
+          ?? LockReport.of(databasePath: core.path) : nil
       let load = core.pool?.load
       return DatabaseStatus(
         path: core.path,

@@ -31,7 +31,9 @@ struct ConnectionFactory: Sendable {
     }
   }
 
-  private func open(_ adjust: (inout ConnectionOptions) -> Void) throws -> (Connection, StatementLimits) {
+  private func open(_ adjust: (inout ConnectionOptions) -> Void) throws -> (
+    Connection, StatementLimits
+  ) {
     var options = ConnectionOptions()
     options.foreignKeys = configuration.foreignKeys
     adjust(&options)
