@@ -32,9 +32,14 @@ enum DatabasePath {
       throw BoutiqueError.directoryMissing(path: directory)
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    var link = stat()
-    if lstat(path, &link) == 0 {
-      throw BoutiqueError.invalidPath(path: path, message: "a symbolic link to nothing")
+    var entry = stat()
+    if lstat(path, &entry) == 0 {
+      // Nothing was there a moment ago: either a link leads nowhere, or another process has just made the
+      // file.
+      guard entry.st_mode & S_IFMT != S_IFLNK else {
+        throw BoutiqueError.invalidPath(path: path, message: "a symbolic link to nothing")
+      }
+      return try resolve(path)
     }
     return real == "/" ? "/" + name : real + "/" + name
   }
