@@ -130,6 +130,9 @@ import Testing
 /// another user; they need root for that.
 @Suite(.enabled(if: geteuid() == 0, "needs root to become another user"))
 struct PermissionTests {
+  /// The place of temporary files may be closed to others.
+  private static let openToAll = "/tmp"
+
   /// Runs the program as nobody.
   ///
   /// It is copied, since the build directory may be closed to others.
@@ -143,7 +146,7 @@ struct PermissionTests {
 
   @Test func `a directory that may not be written cannot be written to, and says so`() async throws
   {
-    try await Workbench.with { bench in
+    try await Workbench.with(under: Self.openToAll) { bench in
       try await bench.sqlite3("CREATE TABLE t (a)")
       let write = try await asNobody(bench, "exec app.db 'INSERT INTO t VALUES (1)'")
       #expect(write.status == .exited(1))
@@ -156,7 +159,7 @@ struct PermissionTests {
   }
 
   @Test func `a file that may not be read says whose it is`() async throws {
-    try await Workbench.with { bench in
+    try await Workbench.with(under: Self.openToAll) { bench in
       try await bench.sqlite3("CREATE TABLE t (a)")
       _ = try await bench.shell("chmod 600 app.db")
       let read = try await asNobody(bench, "query app.db 'SELECT 1'")
@@ -166,7 +169,7 @@ struct PermissionTests {
   }
 
   @Test func `a readable database in such a directory can be read`() async throws {
-    try await Workbench.with { bench in
+    try await Workbench.with(under: Self.openToAll) { bench in
       try await bench.sqlite3("CREATE TABLE t (a); INSERT INTO t VALUES (5)")
       let read = try await asNobody(bench, "query app.db 'SELECT a FROM t' --no-header")
       #expect(read.lines == ["5"], "\(read)")

@@ -7,8 +7,12 @@ struct Workbench: Sendable {
   let children: ChildProcesses
 
   /// Gives a test a directory and children, and takes both away after it.
-  static func with(_ body: (Workbench) async throws -> Void) async throws {
-    let directory = NSTemporaryDirectory() + "boutique-command-" + UUID().uuidString
+  ///
+  /// - Parameter parent: where to make the directory, when the usual place will not do.
+  static func with(
+    under parent: String = NSTemporaryDirectory(), _ body: (Workbench) async throws -> Void
+  ) async throws {
+    let directory = parent + "/boutique-command-" + UUID().uuidString
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o755])
