@@ -366,6 +366,9 @@ import Testing
     kernel.change()
     #expect(eventually { log.all.contains(.modeChanged(.inotify)) })
     #expect(subscription.mode == .inotify)
+    // What was rung and written meanwhile was not heard.
+    #expect(
+      eventually { log.all == [.modeChanged(.inotify), .overflow, .writeAheadLogWritten] })
     subscription.cancel()
     #expect(eventually { !watcher.isRunning })
   }

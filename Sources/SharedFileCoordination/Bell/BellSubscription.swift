@@ -49,12 +49,20 @@ final class BellListener: Sendable {
   }
 
   /// Notes how the bell is heard, and tells the listener when that has changed.
+  ///
+  /// What happened while nothing could be watched has raised no event, so when hearing comes back the
+  /// listener is told to look, as after an overflow.
   func become(_ mode: BellMode) {
     let before = state.withLock { state in
       defer { state.mode = mode }
       return state.mode
     }
-    if let before, before != mode { deliver(.modeChanged(mode)) }
+    guard let before, before != mode else { return }
+    deliver(.modeChanged(mode))
+    if mode == .inotify {
+      deliver(.overflow)
+      deliver(.writeAheadLogWritten)
+    }
   }
 
   /// - Returns: False when it was cancelled before.
