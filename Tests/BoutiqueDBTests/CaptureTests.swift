@@ -135,6 +135,7 @@ import Testing
       var feed = db.changes(since: start).makeAsyncIterator()
       let change = try #require(try await feed.next())
       #expect(change.tables == ["plain"])
+      #expect(change.rows == [Self.row("plain", .delete, 7)])
     }
   }
 
