@@ -93,7 +93,7 @@ public final class BoutiqueDB: Sendable {
   /// Returns the position of the newest commit, to begin a change feed from.
   public func currentToken() async throws -> ChangeToken {
     let position = try await core.read { try ChangeReader.head(on: $0.sqlite) }
-    return ChangeToken(generation: position.generation, number: position.token)
+    return ChangeToken(position)
   }
 
   /// Closes the database: pending writes finish, observers end with

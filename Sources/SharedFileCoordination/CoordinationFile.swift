@@ -87,6 +87,9 @@ package final class CoordinationFile: Sendable {
     return LockReport(membership: membership, includesKernelLocks: includesKernelLocks)
   }
 
+  /// The open lock file, nil when there is none to be had.
+  var existingFile: LockFile? { place.existing?.file }
+
   /// This process's slot, nil when it has none.
   package var slotNumber: Int? { place.existing?.slot }
 

@@ -10,7 +10,8 @@ struct Workbench: Sendable {
   ///
   /// - Parameter parent: where to make the directory, when the usual place will not do.
   static func with(
-    under parent: String = NSTemporaryDirectory(), _ body: (Workbench) async throws -> Void
+    under parent: String = FileManager.default.temporaryDirectory.path,
+    _ body: (Workbench) async throws -> Void
   ) async throws {
     let directory = parent + "/boutique-command-" + UUID().uuidString
     try FileManager.default.createDirectory(

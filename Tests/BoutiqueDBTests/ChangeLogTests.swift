@@ -76,10 +76,97 @@ import Testing
     await db.close()
   }
 
+  @Test func `a foreign commit while nobody of ours was there is not taken for ours`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("t.db")
+    // The change counter starts anew when everybody has left. For each length of our session the foreign
+    // program makes as many commits as it takes to reach the value that our last row ended with.
+    for commits in 1...4 {
+      var db = try await BoutiqueDB.open(path: path, migrations: Self.plan)
+      try await insert(commits * 100...commits * 100 + commits, into: db)
+      let token = try await db.currentToken()
+      await db.close()
+      for foreignCommits in 1...6 {
+        let foreign = try Connection(path: path)
+        for _ in 0..<foreignCommits { try foreign.execute("INSERT INTO t (v) VALUES (NULL)") }
+        db = try await BoutiqueDB.open(path: path, migrations: Self.plan)
+        foreign.close()
+        try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (NULL)") }
+        var feed = db.changes(since: token).makeAsyncIterator()
+        #expect(try await feed.next()?.isEverything == true, "\(commits), \(foreignCommits)")
+        await db.close()
+      }
+    }
+  }
+
+  @Test func `while one of ours stays, a feed resumes without a refresh`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      let token = try await db.currentToken()
+      for id in 1...3 {
+        let other = try await BoutiqueDB.open(path: db.path)
+        try await insert(id...id, into: other)
+        await other.close()
+      }
+      let reader = try await BoutiqueDB.open(path: db.path)
+      var feed = reader.changes(since: token).makeAsyncIterator()
+      for id in 1...3 {
+        let change = try await feed.next()
+        #expect(change?.rows.map(\.key) == [[.integer(Int64(id))]])
+        #expect(change?.isEverything == false)
+      }
+      await reader.close()
+    }
+  }
+
+  @Test func `a token of a history that a restored backup does not have is not taken for its own`()
+    async throws
+  {
+    let directory = try TestDirectory()
+    let path = directory.file("t.db")
+    var db = try await BoutiqueDB.open(path: path, migrations: Self.plan)
+    try await insert(1...3, into: db)
+    try await db.backup(to: directory.url("copy.db"))
+    try await insert(11...13, into: db)
+    let lost = try await db.currentToken()
+    await db.close()
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: path + suffix)
+    }
+    try FileManager.default.moveItem(atPath: directory.file("copy.db"), toPath: path)
+    db = try await BoutiqueDB.open(path: path, migrations: Self.plan)
+    try await insert(21...26, into: db)
+    #expect(try await db.currentToken().number > lost.number)
+    var feed = db.changes(since: lost).makeAsyncIterator()
+    #expect(try await feed.next()?.isEverything == true)
+    await db.close()
+  }
+
+  @Test func `a feed without a token begins with what comes, not with a refresh`() async throws {
+    let directory = try TestDirectory()
+    for round in 0..<3 {
+      let db = try await BoutiqueDB.open(path: directory.file("t.db"), migrations: Self.plan)
+      let feed = db.changes()
+      let first = Task {
+        var iterator = feed.makeAsyncIterator()
+        return try await iterator.next()
+      }
+      while try await db.status().observers == 0 { await Task.yield() }
+      // The reader may not have found its place yet, so it is written until it says something.
+      var id = round * 1000
+      while try await db.status().observers > 0 {
+        id += 1
+        try await insert(id...id, into: db)
+      }
+      let change = try #require(try await first.value)
+      #expect(!change.isEverything)
+      await db.close()
+    }
+  }
+
   @Test func `a token of another file continues nothing`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       try await insert(1...2, into: db)
-      var feed = db.changes(since: ChangeToken(generation: "other", number: 1)).makeAsyncIterator()
+      var feed = db.changes(since: ChangeToken(generation: "other", number: 1, stamp: 0)).makeAsyncIterator()
       #expect(try await feed.next()?.isEverything == true)
       try await insert(3...3, into: db)
       #expect(try await feed.next()?.rows.map(\.key) == [[3]])
@@ -98,9 +185,13 @@ import Testing
   }
 
   @Test func `a change token survives its text form`() {
-    let token = ChangeToken(generation: "0a1b", number: 42)
+    let token = ChangeToken(generation: "0a1b", number: 42, stamp: 7)
     #expect(ChangeToken(token.description) == token)
-    for text in ["", "x", "-1", "a-", "a--1", "a-b", "a-1-2"] { #expect(ChangeToken(text) == nil) }
+    let short = ChangeToken(generation: "0a1b", number: 42)
+    #expect(ChangeToken(short.description) == short)
+    for text in ["", "x", "-1-1", "a-", "a-1-", "a-b-1", "a-1-b", "a-1-2-3", "a--1-2"] {
+      #expect(ChangeToken(text) == nil)
+    }
   }
 
   @Test func `keys of any kind survive the log`() async throws {

@@ -68,9 +68,11 @@ enum ChangesCommand: Subcommand {
       return
     }
     let first = start ?? ChangeToken(generation: head.generation, number: 0)
-    if first == head { return }
+    if first.generation == head.generation, first.number == head.number { return }
     var count = 0
     for try await change in database.changes(since: first) {
+      // Before the log began there was nothing that could be listed.
+      if start == nil, change.isEverything, change.token.number == 0 { continue }
       try write(change, settings, context)
       count += 1
       if count == settings.count || change.token.number >= head.number { return }

@@ -8,7 +8,8 @@ import SQLiteConnection
 /// continue where the reader stopped shows that something was pruned or replaced.
 ///
 /// `counter_before` and `counter_after` are the WAL index's change counter around the commit; a break in
-/// that chain is a commit of a program that does not use this library.
+/// that chain is a commit of a program that does not use this library. `continuity` says between which rows
+/// the chain means something (see `Continuity.swift`).
 enum CaptureSchema {
   static let commitTable = "boutiquedb_cdc"
   static let metaTable = "boutiquedb_meta"
@@ -38,6 +39,7 @@ enum CaptureSchema {
       origin INTEGER NOT NULL,
       counter_before INTEGER,
       counter_after INTEGER,
+      continuity INTEGER,
       tables TEXT NOT NULL,
       changes TEXT NOT NULL
     )

@@ -24,17 +24,19 @@ final class ChangeLogWriter {
   private(set) var origin: Int64?
   private var counterBefore: UInt32?
   private var commitsSincePruning = 0
+  private let continuity: () -> Int64?
   /// Called when the schema was changed by somebody else, inside the transaction, before the closure.
   var onForeignSchemaChange: (() throws -> Void)?
 
   init(
     sqlite: Connection, label: String, shapes: SchemaShapes,
-    retention: BoutiqueConfiguration.Retention
+    retention: BoutiqueConfiguration.Retention, continuity: @escaping () -> Int64?
   ) {
     self.sqlite = sqlite
     self.label = label
     self.shapes = shapes
     self.retention = retention
+    self.continuity = continuity
   }
 
   /// Learns where the log and the schema stand.
@@ -70,8 +72,8 @@ final class ChangeLogWriter {
     let insert = try sqlite.prepare(
       """
       INSERT INTO boutiquedb_cdc
-        (token, first, time, origin, counter_before, counter_after, tables, changes)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        (token, first, time, origin, counter_before, counter_after, tables, changes, continuity)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
       """)
     defer { insert.reset() }
     try insert.bind(token, at: 1)
@@ -87,12 +89,18 @@ final class ChangeLogWriter {
     }
     try insert.bind(summary.tablesJSON, at: 7)
     try insert.bind(summary.changesJSON, at: 8)
+    let continuity = continuity()
+    if let continuity {
+      try insert.bind(continuity, at: 9)
+    } else {
+      try insert.bindNull(at: 9)
+    }
     try insert.run()
     try pruneNowAndThen(newest: token, time: time)
     if schemaChanged { schemaVersion = nil }
     return ChangeSet(
       token: token, first: first, summary: summary, isEverything: false, origin: origin,
-      time: time, counterBefore: counterBefore, counterAfter: counterAfter)
+      time: time, counterBefore: counterBefore, counterAfter: counterAfter, continuity: continuity)
   }
 
   /// Notes that the transaction with `change` is committed.

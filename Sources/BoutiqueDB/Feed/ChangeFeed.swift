@@ -118,19 +118,19 @@ final class FeedReader: ChangeObserver {
     return try await core.read { connection -> LogPosition in
       let sqlite = connection.sqlite
       guard let start else { return try ChangeReader.head(on: sqlite) }
-      return LogPosition(
-        generation: start.generation, token: start.number,
-        counter: try ChangeReader.counterAfter(start.number, on: sqlite))
+      return try ChangeReader.position(of: start, on: sqlite)
     }
   }
 
   private func read() async throws {
     guard let position = guarded.withLock(\.position) else { return }
     let core = core
+    let continuity = core.continuity
     let (batch, origins) = try await core.read {
       connection -> (ChangeReader.Batch, [Int64: ChangeOrigin]) in
       let sqlite = connection.sqlite
-      let batch = try ChangeReader.changes(after: position, limit: Self.batchSize, on: sqlite)
+      let batch = try ChangeReader.changes(
+        after: position, limit: Self.batchSize, continuity: continuity, on: sqlite)
       var origins: [Int64: ChangeOrigin] = [:]
       for id in Set(batch.changes.compactMap(\.origin)) {
         let row = try connection.queryOne(

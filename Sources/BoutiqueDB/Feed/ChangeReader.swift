@@ -4,10 +4,16 @@ import SQLiteConnection
 /// Where a reader of the change log stands.
 struct LogPosition: Hashable, Sendable {
   var generation: String
-  /// The last token that is accounted for.
+  /// The last token that is accounted for, and its commit's time.
   var token: Int64
+  var stamp: Int64
   /// The WAL index's change counter up to which every commit is accounted for; nil where unknown.
   var counter: UInt32?
+  /// The continuity to which the counter belongs.
+  var continuity: Int64?
+  /// Whether this process has been attached to the database ever since the position was reached: then the
+  /// counter alone is proof. A position that was stored is not live.
+  var isLive: Bool
 }
 
 /// Reads the change log after a position, so that no commit of anyone is missed.
@@ -33,31 +39,53 @@ enum ChangeReader {
   ///
   /// - Precondition: a transaction is open in which nothing has been read yet, or none is.
   static func head(on sqlite: Connection) throws -> LogPosition {
-    let counter = sqlite.walIndexHeader()?.change
+    let before = sqlite.walIndexHeader()?.change
     guard let generation = try generation(on: sqlite) else {
-      return LogPosition(generation: "", token: 0, counter: counter)
+      return LogPosition(generation: "", token: 0, stamp: 0, counter: before, isLive: true)
     }
     let token = try newestToken(on: sqlite)
-    var position = LogPosition(generation: generation, token: token, counter: counter)
-    if let after = try counterAfter(token, on: sqlite), let counter, after.isAhead(of: counter) {
+    var position = LogPosition(
+      generation: generation, token: token, stamp: 0, counter: before, isLive: true)
+    guard let commit = try commit(token, on: sqlite) else { return position }
+    position.stamp = commit.time
+    // A commit between the reading of the counter and the snapshot is accounted for by its row, if the row
+    // is of now: one of an earlier time may carry any number.
+    if let before, let after = commit.counterAfter, let now = sqlite.walIndexHeader()?.change,
+      after.isAhead(of: before), !after.isAhead(of: now)
+    {
       position.counter = after
     }
-    // A connection that has not read before has no index mapped, and cannot tell.
-    if counter == nil { position.counter = sqlite.walIndexHeader() == nil ? nil : position.counter }
+    return position
+  }
+
+  /// Returns the position that a token names; the next reading of changes judges it.
+  static func position(of token: ChangeToken, on sqlite: Connection) throws -> LogPosition {
+    var position = LogPosition(
+      generation: token.generation, token: token.number, stamp: token.stamp ?? 0, isLive: false)
+    guard try generation(on: sqlite) == token.generation,
+      let commit = try commit(token.number, on: sqlite)
+    else { return position }
+    position.counter = commit.counterAfter
+    position.continuity = commit.continuity
+    // The number is taken by another commit: the file was restored and went another way.
+    if let stamp = token.stamp, commit.time != stamp { position.generation = "" }
+    position.stamp = commit.time
     return position
   }
 
   /// Returns what was committed after `position`.
   ///
+  /// - Parameter continuity: the present one, read before the transaction began.
   /// - Precondition: a deferred transaction is open in which nothing has been read yet.
   static func changes(
-    after position: LogPosition, limit: Int, on sqlite: Connection
+    after position: LogPosition, limit: Int, continuity: Int64?, on sqlite: Connection
   ) throws -> Batch {
     let counterBeforeSnapshot = sqlite.walIndexHeader()?.change
     var position = position
     var changes: [ChangeSet] = []
     func everything() {
-      if changes.last?.isEverything != true { changes.append(.everything(after: position.token)) }
+      guard changes.last?.isEverything != true else { return }
+      changes.append(.everything(after: position.token, stamp: position.stamp))
     }
 
     guard let generation = try generation(on: sqlite), generation == position.generation else {
@@ -66,7 +94,7 @@ enum ChangeReader {
     }
     let select = try sqlite.prepare(
       """
-      SELECT token, first, time, origin, counter_before, counter_after, tables, changes
+      SELECT token, first, time, origin, counter_before, counter_after, tables, changes, continuity
         FROM boutiquedb_cdc WHERE token > ?1 ORDER BY token LIMIT ?2
       """)
     defer { select.reset() }
@@ -78,6 +106,8 @@ enum ChangeReader {
       let change = row(of: select)
       if change.first != position.token + 1 {
         everything()
+      } else if !position.isLive, !change.continues(position) {
+        everything()
       } else if let counter = position.counter, let before = change.counterBefore,
         counter != before
       {
@@ -85,7 +115,9 @@ enum ChangeReader {
       }
       changes.append(change)
       position.token = change.token
+      position.stamp = change.stamp
       position.counter = change.counterAfter ?? position.counter
+      position.continuity = change.continuity
     }
     select.reset()
     if count == limit { return Batch(changes: changes, position: position, hasMore: true) }
@@ -93,6 +125,15 @@ enum ChangeReader {
     if count == 0, try newestToken(on: sqlite) < position.token {
       everything()
       return Batch(changes: changes, position: try head(on: sqlite), hasMore: false)
+    }
+    if !position.isLive {
+      // The present is reached. What was committed after the last row can be told only if somebody of ours
+      // has been there ever since.
+      if continuity == nil || continuity != position.continuity {
+        everything()
+        position.counter = counterBeforeSnapshot
+      }
+      position.isLive = true
     }
     guard let before = counterBeforeSnapshot else {
       return Batch(changes: changes, position: position, hasMore: false)
@@ -129,14 +170,22 @@ enum ChangeReader {
     }
   }
 
-  /// Returns the counter after the commit with a token; nil when its row is gone.
-  static func counterAfter(_ token: Int64, on sqlite: Connection) throws -> UInt32? {
-    guard try generation(on: sqlite) != nil else { return nil }
-    let select = try sqlite.prepare("SELECT counter_after FROM boutiquedb_cdc WHERE token = ?1")
+  /// What the log says of one commit.
+  struct Commit {
+    var time: Int64
+    var counterAfter: UInt32?
+    var continuity: Int64?
+  }
+
+  /// Returns the commit with a token; nil when its row is gone.
+  static func commit(_ token: Int64, on sqlite: Connection) throws -> Commit? {
+    let select = try sqlite.prepare(
+      "SELECT time, counter_after, continuity FROM boutiquedb_cdc WHERE token = ?1")
     defer { select.reset() }
     try select.bind(token, at: 1)
-    guard try select.step(), select.columnType(0) == .integer else { return nil }
-    return UInt32(truncatingIfNeeded: select.int64(0))
+    guard try select.step() else { return nil }
+    return Commit(
+      time: select.int64(0), counterAfter: select.counter(1), continuity: select.number(2))
   }
 
   /// Returns the file's generation, or nil when the file has no change log.
@@ -152,15 +201,30 @@ enum ChangeReader {
   private static func row(of select: PreparedStatement) -> ChangeSet {
     let token = select.int64(0)
     let summary = CommitSummary(tablesJSON: select.text(6), changesJSON: select.text(7))
-    func counter(_ column: Int) -> UInt32? {
-      select.columnType(column) == .integer ? UInt32(truncatingIfNeeded: select.int64(column)) : nil
-    }
     return ChangeSet(
       token: token, first: select.int64(1),
       summary: summary ?? CommitSummary(tables: [], changes: []),
       // A row that cannot be read is a change that cannot be described.
       isEverything: summary == nil, origin: select.int64(3), time: select.int64(2),
-      counterBefore: counter(4), counterAfter: counter(5))
+      counterBefore: select.counter(4), counterAfter: select.counter(5),
+      continuity: select.number(8))
+  }
+}
+
+extension ChangeSet {
+  /// Whether the chain of counters means something from a stored position to this commit.
+  fileprivate func continues(_ position: LogPosition) -> Bool {
+    continuity != nil && continuity == position.continuity
+  }
+}
+
+extension PreparedStatement {
+  fileprivate func number(_ column: Int) -> Int64? {
+    columnType(column) == .integer ? int64(column) : nil
+  }
+
+  fileprivate func counter(_ column: Int) -> UInt32? {
+    number(column).map(UInt32.init(truncatingIfNeeded:))
   }
 }
 

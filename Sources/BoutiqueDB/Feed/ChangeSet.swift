@@ -74,20 +74,25 @@ struct ChangeSet: Sendable {
   /// The WAL index's change counter before the commit; it is one more after.
   var counterBefore: UInt32?
   var counterAfter: UInt32?
+  /// The continuity under which it was committed; nil where nobody can vouch.
+  var continuity: Int64?
+  /// The time of the token's commit, for `everything` that of the last one accounted for.
+  var stamp: Int64 { time ?? lastStamp }
+  var lastStamp: Int64 = 0
 
   /// Whether it changed nothing in the end (what a savepoint undid).
   var isEmpty: Bool { !isEverything && summary.tables.isEmpty }
 
-  static func everything(after token: Int64) -> ChangeSet {
+  static func everything(after token: Int64, stamp: Int64 = 0) -> ChangeSet {
     ChangeSet(
       token: token, first: token, summary: CommitSummary(tables: [], changes: []),
-      isEverything: true)
+      isEverything: true, lastStamp: stamp)
   }
 }
 
 extension BoutiqueChange {
   init(_ set: ChangeSet, generation: String, origin: ChangeOrigin) {
-    token = ChangeToken(generation: generation, number: set.token)
+    token = ChangeToken(generation: generation, number: set.token, stamp: set.stamp)
     tables = set.summary.tables
     isEverything = set.isEverything
     self.origin = origin

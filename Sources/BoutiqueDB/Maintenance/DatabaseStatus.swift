@@ -106,7 +106,7 @@ extension BoutiqueDB {
         writeAheadLogFrames: header.map { Int($0.maxFrame) },
         checkpointedFrames: header.map { Int($0.backfilledFrames) },
         checkpointError: core.checkpointer.lastError,
-        newestToken: ChangeToken(generation: head.generation, number: head.token),
+        newestToken: ChangeToken(head),
         oldestToken: hasLog ? try sqlite.queryInt64("SELECT min(token) FROM boutiquedb_cdc") : nil,
         loggedCommits: hasLog
           ? try sqlite.queryInt64("SELECT count(*) FROM boutiquedb_cdc") ?? 0 : 0,

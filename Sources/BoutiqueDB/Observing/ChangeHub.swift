@@ -120,6 +120,7 @@ final class ChangeHub: Sendable {
         position.counter == change.counterBefore
       {
         position.token = change.token
+        position.stamp = change.stamp
         position.counter = change.counterAfter
         state.position = position
       }

@@ -153,7 +153,7 @@ final class HubThread {
     while true {
       guard let from = hub.monitor.withLock(\.position) else { return found }
       let batch = try inTransaction(connection) {
-        try ChangeReader.changes(after: from, limit: 512, on: connection)
+        try ChangeReader.changes(after: from, limit: 512, continuity: nil, on: connection)
       }
       hub.deliver(batch)
       if !batch.changes.isEmpty { found = true }

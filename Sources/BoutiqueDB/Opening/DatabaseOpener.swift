@@ -126,13 +126,15 @@ struct DatabaseOpener {
     limits.wait = configuration.migrationTimeout
     let lease = try migrationLease(coordination, deadline)
     defer { lease?.release() }
+    coordination?.renewContinuityIfAlone()
     if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
     try sqlite.setJournalSizeLimit(configuration.writeAheadLogBound)
 
     let shapes = SchemaShapes()
     let log = ChangeLogWriter(
       sqlite: sqlite, label: configuration.label, shapes: shapes,
-      retention: configuration.cdcRetention)
+      retention: configuration.cdcRetention,
+      continuity: isInMemory ? { 1 } : { coordination?.continuity })
     let collector = ChangeCollector(rowLimit: configuration.captureRowLimit, shapes: shapes)
     // Before the first statement is prepared: a statement prepared without the hook keeps the shortcut
     // by which DELETE without WHERE tells nobody of its rows.
@@ -296,6 +298,7 @@ struct DatabaseOpener {
         let turn = try coordination.writeLease.acquire(
           deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
           isCancelled: { false })
+        coordination.renewContinuityIfAlone()
         writer.close(checkpointing: true)
         turn.finish()
       } catch {

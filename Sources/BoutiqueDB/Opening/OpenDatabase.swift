@@ -47,6 +47,15 @@ final class OpenDatabase: Sendable {
     if life.withLock(\.isClosing) { throw BoutiqueError.closed(path: path) }
   }
 
+  /// The present continuity (see `CoordinationFile.continuity`); nil where nobody can vouch for foreign
+  /// commits while this process was away.
+  var continuity: Int64? {
+    // A database in memory has no other programs.
+    if pool == nil { return 1 }
+    guard configuration.multiProcess else { return nil }
+    return coordination?.continuity ?? CoordinationFile.continuity(forDatabase: path)
+  }
+
   // MARK: Transactions
 
   func write<R: Sendable>(

@@ -7,6 +7,8 @@
 //        │ header                       │ checksum 8. Changed only under the init byte.
 //     64 │ commit counter, 8 bytes      │ Changed by who has the write lease; a lost step is
 //        │                              │ harmless, since the counter only says "look".
+//     72 │ continuity, 8 bytes          │ Changed by who is alone: at opening under the migration
+//        │                              │ lease, at closing under the write lease.
 //    256 │ current turn, 256 bytes      │ Changed by the holder of the write lease.
 //    512 │ current migration, 256 bytes │ Changed by the holder of the migration lease.
 //   2048 │ queue table, 16 bytes a slot │ Ticket: changed by the slot's owner (and by a holder
@@ -46,6 +48,7 @@ package enum LockFileLayout {
 
   package static let pageSize = 4096
   package static let counterOffset = 64
+  package static let continuityOffset = 72
   package static let turnOffset = 256
   package static let migrationOffset = 512
   package static let queueOffset = 2048
