@@ -39,7 +39,8 @@ public final class BoutiqueDB: Sendable {
           path: ":memory:", configuration: configuration, plan: migrations))
     }
     guard url.isFileURL else {
-      throw BoutiqueError.invalidPath(path: url.absoluteString, message: "not a file URL")
+      throw BoutiqueError.invalidPath(
+        path: url.absoluteString, message: "it is no file URL; make one with URL(filePath:)")
     }
     return try await open(
       path: url.path(percentEncoded: false), configuration: configuration, migrations: migrations)

@@ -30,7 +30,9 @@ import Testing
     configuration.cdcRetention = .init(rows: 100_000, age: .zero)
     try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
       try await insert(1...1, into: db)
-      try await db.write { _ = try $0.execute("UPDATE boutiquedb_cdc SET time = 0") }
+      let foreign = try Connection(path: db.path)
+      try foreign.execute("UPDATE boutiquedb_cdc SET time = 0")
+      foreign.close()
       // Pruning comes once in so many commits.
       try await insert(2...6300, into: db)
       let status = try await db.status()
@@ -76,7 +78,8 @@ import Testing
     await db.close()
   }
 
-  @Test func `a foreign commit while nobody of ours was there is not taken for ours`() async throws {
+  @Test func `a foreign commit while nobody of ours was there is not taken for ours`() async throws
+  {
     let directory = try TestDirectory()
     let path = directory.file("t.db")
     // The change counter starts anew when everybody has left. For each length of our session the foreign
@@ -169,7 +172,8 @@ import Testing
   @Test func `a token of another file continues nothing`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       try await insert(1...2, into: db)
-      var feed = db.changes(since: ChangeToken(generation: "other", number: 1, stamp: 0)).makeAsyncIterator()
+      var feed = db.changes(since: ChangeToken(generation: "other", number: 1, stamp: 0))
+        .makeAsyncIterator()
       #expect(try await feed.next()?.isEverything == true)
       try await insert(3...3, into: db)
       #expect(try await feed.next()?.rows.map(\.key) == [[3]])

@@ -88,6 +88,22 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: directory.file("x.db-wal")))
   }
 
+  @Test func `a deleted database answers no more`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("x.db")
+    let db = try await BoutiqueDB.open(path: path, migrations: Self.plan)
+    _ = try await db.count(of: "SELECT * FROM t")
+    try FileManager.default.removeItem(atPath: path)
+    for isRead in [true, false] {
+      await #expect {
+        if isRead { try await db.read { _ in } } else { try await db.write { _ in } }
+      } throws: {
+        if case BoutiqueError.fileReplaced = $0 { true } else { false }
+      }
+    }
+    await db.close()
+  }
+
   @Test func `close lets pending writes finish`() async throws {
     let directory = try TestDirectory()
     let db = try await BoutiqueDB.open(path: directory.file("x.db"), migrations: Self.plan)

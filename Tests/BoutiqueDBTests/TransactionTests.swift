@@ -68,6 +68,41 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "DELETE FROM boutiquedb_cdc", "UPDATE boutiquedb_meta SET value = 'x'",
+    "DROP TABLE boutiquedb_cdc", "ALTER TABLE boutiquedb_origin ADD COLUMN x",
+    "CREATE TRIGGER x AFTER INSERT ON boutiquedb_cdc BEGIN SELECT 1; END",
+    "INSERT INTO boutiquedb_migration VALUES (9, 'x', 0)",
+  ])
+  func `the library's own tables are not for closures`(sql: String) async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      for isScript in [true, false] {
+        await #expect {
+          try await db.write { conn in
+            if isScript { try conn.executeScript(sql) } else { try conn.execute(sql) }
+          }
+        } throws: { error in
+          if case BoutiqueError.statementRefused = error { true } else { false }
+        }
+      }
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+    }
+  }
+
+  @Test func `a script with parameters is refused`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      await #expect {
+        try await db.write { conn in
+          try conn.executeScript("INSERT INTO t VALUES (1, 'a'); DELETE FROM t WHERE id = ?")
+        }
+      } throws: { error in
+        if case BoutiqueError.invalidStatement = error { true } else { false }
+      }
+      let count = try await db.count(of: "SELECT * FROM t")
+      #expect(count == 0)
+    }
+  }
+
   @Test func `a refused setting has not taken effect`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       for sql in ["PRAGMA locking_mode = EXCLUSIVE", "PRAGMA wal_autocheckpoint(5)"] {

@@ -67,11 +67,16 @@ extension BoutiqueDB {
   ///   - overwrite: whether an existing file may be replaced.
   public func backup(to url: URL, overwrite: Bool = false) async throws {
     guard url.isFileURL else {
-      throw BoutiqueError.invalidPath(path: url.absoluteString, message: "not a file URL")
+      throw BoutiqueError.invalidPath(
+        path: url.absoluteString, message: "it is no file URL; make one with URL(filePath:)")
     }
     try core.checkUsable()
     let destination = url.path(percentEncoded: false)
     try checkIsNoFileOfOurs(destination)
+    if !overwrite, FileFacts.exists(destination) {
+      throw BoutiqueError.invalidPath(
+        path: destination, message: "it exists already; say overwrite to replace it")
+    }
     let mode = core.configuration.filePermissions.mode
     if core.pool == nil {
       try await core.maintain(purpose: "backup") { writer in
@@ -146,7 +151,7 @@ extension BoutiqueDB {
       let sqlite = writer.sqlite
       try sqlite.execute("PRAGMA foreign_keys = OFF")
       defer { if writer.enforcesForeignKeys { try? sqlite.execute("PRAGMA foreign_keys = ON") } }
-      let change = try writer.committing(since: .now()) { connection in
+      let change = try writer.committing(since: .now(), isOwnWork: true) { connection in
         try Eraser.removeEverything(on: connection)
       }
       if let change { hub.publish(change) }

@@ -54,10 +54,7 @@ struct Migrator: Sendable {
         try migration.body(connection)
         if let error = connection.fatalError { throw error }
         try checkForeignKeys(on: connection)
-        try connection.execute(
-          "INSERT INTO boutiquedb_migration (position, id, applied) "
-            + "VALUES ((SELECT count(*) + 1 FROM boutiquedb_migration), ?, ?)",
-          migration.id, Int64(Date().timeIntervalSince1970))
+        try remember(migration, on: writer.sqlite)
       }
     } catch {
       guard let applied else { throw error }
@@ -69,6 +66,18 @@ struct Migrator: Sendable {
       }
     }
     return applied != nil
+  }
+
+  private func remember(_ migration: BoutiqueMigration, on sqlite: Connection) throws {
+    let insert = try sqlite.prepare(
+      """
+      INSERT INTO boutiquedb_migration (position, id, applied)
+        VALUES ((SELECT count(*) + 1 FROM boutiquedb_migration), ?1, ?2)
+      """)
+    defer { insert.reset() }
+    try insert.bind(migration.id, at: 1)
+    try insert.bind(Int64(Date().timeIntervalSince1970), at: 2)
+    try insert.run()
   }
 
   private func checkForeignKeys(on connection: BoutiqueConnection) throws {

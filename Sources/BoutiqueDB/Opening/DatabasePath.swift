@@ -7,12 +7,19 @@ enum DatabasePath {
   /// - Throws: ``BoutiqueError`` for a missing directory, or a path that cannot name a database.
   static func resolve(_ path: String) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw BoutiqueError.invalidPath(path: path, message: "empty, or with a NUL in it")
+      throw BoutiqueError.invalidPath(
+        path: path.isEmpty ? "an empty path" : path, message: "a path is not empty and has no NUL")
+    }
+    guard path != ":memory:" else {
+      throw BoutiqueError.invalidPath(
+        path: path, message: "a database in memory is opened by its URL, inMemoryURL()")
     }
     if let real = real(path) {
       var info = stat()
       guard stat(real, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
-        throw BoutiqueError.invalidPath(path: real, message: "not a regular file")
+        throw BoutiqueError.invalidPath(
+          path: real,
+          message: FileFacts.isDirectory(real) ? "it is a directory" : "it is not a regular file")
       }
       return real
     }
@@ -29,6 +36,10 @@ enum DatabasePath {
     }
     let directory = FileFacts.directory(of: path)
     guard let real = real(directory), FileFacts.isDirectory(real) else {
+      guard !directory.hasPrefix("~") else {
+        throw BoutiqueError.invalidPath(
+          path: path, message: "~ is a shell's word for the home directory; give the whole path")
+      }
       throw BoutiqueError.directoryMissing(path: directory)
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path

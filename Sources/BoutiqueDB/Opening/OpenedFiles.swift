@@ -31,6 +31,9 @@ struct OpenedFiles: Sendable {
     if let shm { try compare(path + "-shm", shm) }
   }
 
+  /// Throws when the path of the database names another file now.
+  func checkDatabase() throws { try compare(path, database) }
+
   private func compare(_ path: String, _ opened: FileIdentity) throws {
     let now = FileIdentity.of(path: path)
     guard now != opened else { return }

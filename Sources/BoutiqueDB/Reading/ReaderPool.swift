@@ -75,6 +75,8 @@ final class ReaderPool: Sendable {
       do {
         let reader = try connection ?? open()
         connection = reader
+        // A file that was deleted would go on answering.
+        try files?.checkDatabase()
         work.run(on: reader.0, limits: reader.1, isShared: false)
       } catch {
         work.fail(BoutiqueError.translate(error, path: factory.path))

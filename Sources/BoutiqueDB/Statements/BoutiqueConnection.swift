@@ -33,15 +33,18 @@ public final class BoutiqueConnection {
   /// All that follows fails with it, and so does the commit: half a closure is never committed.
   private(set) var fatalError: BoutiqueError?
   private var savepointDepth = 0
+  /// Whether this is the library's own work.
+  private let mayTouchInternalTables: Bool
 
   init(
     sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recordsRegion: Bool = false,
-    cancellation: CancellationFlag? = nil
+    cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false
   ) {
     self.sqlite = sqlite
     self.role = role
     self.collector = collector
     self.cancellation = cancellation
+    self.mayTouchInternalTables = mayTouchInternalTables
     region = recordsRegion ? TableRegion() : nil
   }
 
@@ -85,7 +88,16 @@ public final class BoutiqueConnection {
   public func executeScript(_ sql: String) throws {
     try guardUse(of: sql)
     do {
-      try underPolicy { try sqlite.executeScript(sql) { statement in try self.admit(statement) } }
+      try underPolicy {
+        try sqlite.executeScript(sql) { statement in
+          // Nobody gives a script values; SQLite would quietly take NULL.
+          guard statement.parameterCount == 0 else {
+            throw BoutiqueError.invalidStatement(
+              sql: statement.sql, reason: "a script has no arguments, but this has parameters")
+          }
+          try self.admit(statement)
+        }
+      }
     } catch {
       throw refusal(error, sql) ?? failure(error)
     }
@@ -223,6 +235,11 @@ public final class BoutiqueConnection {
   private func admit(_ statement: PreparedStatement) throws {
     if role == .read && !statement.isReadOnly {
       throw BoutiqueError.writeInRead(sql: statement.sql)
+    }
+    if !statement.isReadOnly, !mayTouchInternalTables,
+      let reason = StatementPolicy.internalTableRefusal(of: statement.effects)
+    {
+      throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
     }
     if !statement.effects.isPlain {
       if let reason = StatementPolicy.refusal(of: statement.effects) {

@@ -117,7 +117,8 @@ public final class PreparedQuery {
     guard arguments.count == statement.parameterCount else {
       throw BoutiqueError.invalidStatement(
         sql: sql,
-        reason: "\(statement.parameterCount) arguments expected, \(arguments.count) given")
+        reason: "\(statement.parameterCount) argument\(statement.parameterCount == 1 ? "" : "s") "
+          + "expected, \(arguments.count) given")
     }
     for (index, argument) in arguments.enumerated() { try bind(argument, at: Int32(index + 1)) }
   }

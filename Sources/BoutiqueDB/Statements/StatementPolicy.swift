@@ -30,6 +30,17 @@ enum StatementPolicy {
     return nil
   }
 
+  /// Returns why a statement that writes is refused for the sake of the library's own tables, or nil.
+  static func internalTableRefusal(of effects: StatementEffects) -> String? {
+    var names = effects.writtenTables
+    if !effects.isPlain {
+      names.formUnion(effects.schemaChanges.map { $0.tableName ?? $0.objectName })
+      names.formUnion(effects.schemaChanges.map(\.objectName))
+    }
+    guard let name = names.first(where: CaptureSchema.internalTables.contains) else { return nil }
+    return "\(name) is kept by the library"
+  }
+
   /// Whether a closure may run a pragma.
   ///
   /// Asked while it is compiled: many take effect right there.

@@ -73,7 +73,13 @@ final class Writer {
       } catch .cancelled {
         continue
       } catch {
-        first.giveUp(BoutiqueError(error, databasePath: path))
+        var failure = BoutiqueError(error, databasePath: path)
+        if case .lockTimeout(var timeout) = failure {
+          // The caller has also waited in the line of its own process.
+          timeout.waited = first.enqueued.duration(to: .now())
+          failure = .lockTimeout(timeout)
+        }
+        first.giveUp(failure)
       }
     }
   }
@@ -165,8 +171,10 @@ final class Writer {
   }
 
   /// Runs `body` between BEGIN IMMEDIATE and COMMIT, with capture.
+  ///
+  /// - Parameter isOwnWork: whether the library's own tables may be touched.
   func committing(
-    since start: MonotonicTime, cancellation: CancellationFlag? = nil,
+    since start: MonotonicTime, cancellation: CancellationFlag? = nil, isOwnWork: Bool = false,
     _ body: (BoutiqueConnection) throws -> Void
   ) throws -> ChangeSet? {
     do {
@@ -178,7 +186,8 @@ final class Writer {
         LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))
     }
     let connection = BoutiqueConnection(
-      sqlite: sqlite, role: .write, collector: collector, cancellation: cancellation)
+      sqlite: sqlite, role: .write, collector: collector, cancellation: cancellation,
+      mayTouchInternalTables: isOwnWork)
     do {
       try log.begin()
       collector.reset()
