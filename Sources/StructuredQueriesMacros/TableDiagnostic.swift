@@ -215,10 +215,11 @@ extension TableDiagnostic {
   static func ephemeralWithoutValue(
     _ binding: PatternBindingSyntax, named name: String
   ) -> Diagnostic {
-    var initialized = binding
+    var initialized = binding.with(\.trailingTrivia, [])
     initialized.initializer = InitializerClauseSyntax(
       equal: .equalToken(leadingTrivia: .space, trailingTrivia: .space),
-      value: EditorPlaceholderExprSyntax(placeholder: .identifier("<#value#>")))
+      value: EditorPlaceholderExprSyntax(placeholder: .identifier("<#value#>")),
+      trailingTrivia: binding.trailingTrivia)
     return error(
       at: binding.pattern,
       "the ephemeral property '\(name)' needs an initial value, since no row has one for it",

@@ -205,8 +205,11 @@ struct TableExpansion {
       "\(access.modifier)init(\(parameters.joined(separator: ", ")))", assignments)
   }
 
-  /// A declaration with its body; the lines of string literals keep their place.
+  /// A declaration with its body. All lines of a string literal move together, so that it stays what
+  /// it is.
   private func block(_ header: String, _ body: [String]) -> String {
-    ([header + " {"] + body + ["}"]).joined(separator: "\n")
+    let lines = body.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }
+    let indented = lines.map { $0.isEmpty ? "" : "  " + $0 }
+    return ([header + " {"] + indented + ["}"]).joined(separator: "\n")
   }
 }
