@@ -11,34 +11,36 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-// The macros are built on the SwiftSyntax that comes with the toolchain, which saves its users from
-// building that large package. It takes unsafe flags, and SwiftPM refuses these in a package that
-// is depended on by version; there, and where the toolchain has no such libraries, the macros are
-// built on the swift-syntax package as usual. BOUTIQUE_SWIFT_SYNTAX=package asks for the latter.
+// The macros use the SwiftSyntax that comes with the toolchain, so that nobody has to build it. That
+// takes unsafe flags, which SwiftPM refuses in a package that is depended on by version. Such a
+// checkout, and a toolchain without these libraries, use the swift-syntax package instead, and so
+// does everyone who sets BOUTIQUE_SWIFT_SYNTAX=package.
 let toolchainSyntax: String? = {
-  guard Context.environment["BOUTIQUE_SWIFT_SYNTAX"] != "package",
-    !Context.packageDirectory.split(separator: "/").dropLast().suffix(1).contains("checkouts")
+  let isCheckout = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+  if isCheckout || Context.environment["BOUTIQUE_SWIFT_SYNTAX"] == "package" { return nil }
+  // This manifest runs on a library of its toolchain, whose place tells that of the others.
+  let own = "/lib/swift/pm/ManifestAPI/libPackageDescription.so"
+  let mappings = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+  guard let mapping = mappings.split(separator: "\n").first(where: { $0.hasSuffix(own) }),
+    let path = mapping.firstIndex(of: "/").map({ mapping[$0...].dropLast(own.count) })
   else { return nil }
-  // The library that runs this manifest lies in lib/swift/pm of the toolchain.
-  let runtime = "/lib/swift/pm/ManifestAPI/libPackageDescription.so"
-  let images = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
-  guard let image = images?.split(separator: "\n").first(where: { $0.hasSuffix(runtime) }),
-    let start = image.firstIndex(of: "/")
-  else { return nil }
-  let host = image[start...].dropLast(runtime.count) + "/lib/swift/host"
-  let module = host + "/SwiftSyntaxMacros.swiftmodule"
-  return FileManager.default.fileExists(atPath: String(module)) ? String(host) : nil
+  let host = "\(path)/lib/swift/host"
+  let isThere = FileManager.default.fileExists(atPath: "\(host)/SwiftSyntaxMacros.swiftmodule")
+  return isThere ? host : nil
 }()
-let syntaxDependencies: [Package.Dependency] = toolchainSyntax == nil
-  ? [.package(url: "https://github.com/swiftlang/swift-syntax.git", "602.0.0"..<"604.0.0")] : []
-let syntaxProducts: [Target.Dependency] = toolchainSyntax == nil
-  ? ["SwiftSyntaxMacros", "SwiftCompilerPlugin"].map { .product(name: $0, package: "swift-syntax") }
-  : []
+let syntaxModules = [
+  "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftIfConfig",
+]
+let syntaxTestModules = ["SwiftParser", "SwiftSyntaxMacroExpansion"]
+func syntaxProducts(_ modules: [String]) -> [Target.Dependency] {
+  toolchainSyntax == nil ? modules.map { .product(name: $0, package: "swift-syntax") } : []
+}
+func syntaxFlags(_ modules: [String]) -> [LinkerSetting] {
+  guard let host = toolchainSyntax else { return [] }
+  let search = ["-L", host, "-Xlinker", "-rpath", "-Xlinker", host]
+  return [.unsafeFlags(search + modules.map { "-l\($0)" })]
+}
 let syntaxSettings: [SwiftSetting] = toolchainSyntax.map { [.unsafeFlags(["-I", $0])] } ?? []
-let syntaxLinking: [LinkerSetting] = toolchainSyntax.map { host in
-  [.unsafeFlags(["-L", host, "-Xlinker", "-rpath", "-Xlinker", host] + [
-    "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftSyntaxMacroExpansion", "SwiftParser", "SwiftDiagnostics", "SwiftCompilerPluginMessageHandling", "SwiftBasicFormat"].map { "-l" + $0 })]
-} ?? []
 
 let package = Package(
   name: "BoutiqueDB",
@@ -47,12 +49,15 @@ let package = Package(
     .library(name: "StructuredQueries", targets: ["StructuredQueries"]),
     .executable(name: "boutique", targets: ["boutique"]),
   ],
-  dependencies: syntaxDependencies,
+  dependencies: toolchainSyntax == nil
+    ? [.package(url: "https://github.com/swiftlang/swift-syntax.git", "603.0.0"..<"604.0.0")] : [],
   targets: [
     // The compiler plug-in.
     .macro(
-      name: "StructuredQueriesMacros", dependencies: syntaxProducts,
-      swiftSettings: strict + syntaxSettings, linkerSettings: syntaxLinking),
+      name: "StructuredQueriesMacros",
+      dependencies: syntaxProducts(syntaxModules + ["SwiftCompilerPlugin"]),
+      swiftSettings: strict + syntaxSettings,
+      linkerSettings: syntaxFlags(syntaxModules + ["SwiftCompilerPluginMessageHandling"])),
 
     // System libraries and C.
     .systemLibrary(
@@ -100,8 +105,10 @@ let package = Package(
       name: "StructuredQueriesTests", dependencies: ["StructuredQueries"], swiftSettings: strict),
     .testTarget(
       name: "StructuredQueriesMacrosTests",
-      dependencies: ["StructuredQueriesMacros", "StructuredQueries"],
-      swiftSettings: strict + syntaxSettings, linkerSettings: syntaxLinking),
+      dependencies: ["StructuredQueriesMacros", "StructuredQueries"]
+        + syntaxProducts(syntaxModules + syntaxTestModules),
+      swiftSettings: strict + syntaxSettings,
+      linkerSettings: syntaxFlags(syntaxModules + syntaxTestModules)),
     .testTarget(
       name: "SQLiteConnectionTests", dependencies: ["SQLiteConnection", "CSQLite"],
       swiftSettings: strict),

@@ -9,6 +9,8 @@ struct ColumnParser {
   let access: AccessLevel
   /// Whether the struct has no key.
   let isSelection: Bool
+  /// Whether the struct lies within another type, which may have private types of its own.
+  let isNested: Bool
   /// The types that can be named within the struct only.
   let hiddenTypes: Set<String>
 
@@ -24,10 +26,11 @@ struct ColumnParser {
   private var names: Set<String> = []
 
   /// A parser of the properties of one struct.
-  init(typeName: String, access: AccessLevel, isSelection: Bool, hiddenTypes: Set<String>) {
-    self.typeName = typeName
-    self.access = access
-    self.isSelection = isSelection
+  init(for model: TableModel, hiddenTypes: Set<String>) {
+    typeName = model.typeName
+    access = model.access
+    isSelection = model.kind == .selection
+    isNested = model.isNested
     self.hiddenTypes = hiddenTypes
   }
 
@@ -244,14 +247,28 @@ struct ColumnParser {
       "default: \(literal.plainText())", at: position ?? column.arguments.count)
   }
 
+  /// Who may see the column: those who see the property, but for one that is private, which the whole
+  /// file may use in its statements unless its type can be private too.
   private func visibility(of property: VariableDeclSyntax, _ type: TypeSyntax) -> AccessLevel {
     let own = min(property.modifiers.access ?? .internal, max(access, .internal))
-    guard own < .internal else { return own }
-    let isHidden = type.tokens(viewMode: .sourceAccurate).contains { token in
-      hiddenTypes.contains(token.bareName)
+    guard own == .private else { return own }
+    let names = type.tokens(viewMode: .sourceAccurate).filter { token in
+      if case .identifier = token.tokenKind { return true }
+      return false
+    }
+    let isHidden = names.contains { name in
+      hiddenTypes.contains(name.bareName)
+        || isNested && !Self.publicTypes.contains(name.bareName)
     }
     return isHidden ? .private : .fileprivate
   }
+
+  /// The types of which it is certain that the whole file can name them.
+  private static let publicTypes: Set = [
+    "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32",
+    "UInt64", "Double", "Float", "String", "Data", "Date", "UUID", "URL", "Decimal", "Optional",
+    "Swift", "Foundation",
+  ]
 }
 
 extension ExprSyntax {

@@ -57,6 +57,23 @@ extension TableDiagnostic {
       "'@\(macro)' cannot be used with a type inside a function: move the type out of it")
   }
 
+  /// `modifier` is the struct's own, nil where a type around it is the one that is private.
+  static func outOfReach(
+    _ modifier: DeclModifierSyntax?, _ attribute: AttributeSyntax, macro: String
+  ) -> Diagnostic {
+    let message =
+      "'@\(macro)' extends the struct, which a 'private' within another type does not allow"
+    guard let modifier else { return error(at: attribute, message) }
+    let replacement = modifier.with(\.name.tokenKind, .keyword(.fileprivate))
+    return error(
+      at: modifier, message,
+      fixIts: [
+        remedy(
+          "Replace 'private' by 'fileprivate'",
+          .replace(oldNode: Syntax(modifier), newNode: Syntax(replacement)))
+      ])
+  }
+
   static func twoTableMacros(_ attribute: AttributeSyntax, other: String) -> Diagnostic {
     error(
       at: attribute, "'@\(other)' already makes this struct a table",
@@ -279,7 +296,8 @@ extension TableDiagnostic {
 
   static func reservedProperty(_ pattern: some SyntaxProtocol, named name: String) -> Diagnostic {
     error(
-      at: pattern, "the expansion needs the name '\(name)': name the property otherwise and the "
+      at: pattern,
+      "the expansion needs the name '\(name)': name the property otherwise and the "
         + "column with '@Column(\"\(name)\")'")
   }
 

@@ -20,19 +20,23 @@ struct TableExpansion {
     return members
   }
 
-  /// The protocol that the struct conforms to, none where another macro sees to it.
-  var conformance: String? {
+  /// The protocols that the struct conforms to, none where another macro sees to it.
+  ///
+  /// Each is named, though the last implies the others: the compiler takes a conformance that the
+  /// macro's declaration promises from nowhere else.
+  var conformances: [String] {
     switch (model.kind, model.key.count) {
-    case (.columnsOfTable, _): nil
-    case (_, 0): "Table"
-    case (_, 1): "DraftableTable"
-    default: "PrimaryKeyedTable"
+    case (.columnsOfTable, _): []
+    case (_, 0): ["Table"]
+    case (_, 1): ["Table", "PrimaryKeyedTable", "DraftableTable"]
+    default: ["Table", "PrimaryKeyedTable"]
     }
   }
 
-  /// The extension that conforms the struct, and makes it from a row.
-  func conformingExtension(of type: String, conforms: Bool) -> String {
-    let clause = conforms ? conformance.map { ": nonisolated \(library).\($0)" } ?? "" : ""
+  /// The extension that conforms the struct to some of these protocols, and makes it from a row.
+  func conformingExtension(of type: String, to protocols: [String]) -> String {
+    let names = protocols.map { "\(library).\($0)" }.joined(separator: ", ")
+    let clause = names.isEmpty ? "" : ": \(names)"
     let header =
       "\(access)nonisolated init(decoder: inout \(library).RowDecoder) "
       + "throws(\(library).DecodingFailure)"
@@ -84,9 +88,9 @@ struct TableExpansion {
   private var selectionColumns: String {
     let lowest = model.columns.map(\.access).min() ?? .internal
     let parameters = model.columns.map { column in
-      "\(column.property): some \(library).QueryExpression<\(column.value.text)>"
+      "\(parameter(column)): some \(library).QueryExpression<\(column.value.text)>"
     }
-    let columns = model.columns.map { "Self.column(\($0.property), \($0.name))," }
+    let columns = model.columns.map { "Self.column(\(argument($0)), \($0.name))," }
     return block(
       "\(access)nonisolated struct Columns: \(library).SelectionColumns",
       [
@@ -198,15 +202,25 @@ struct TableExpansion {
         continue
       }
       let value = initial.map { " = \($0)" } ?? ""
-      parameters.append("\(name): \(draftType(column))\(value)")
-      assignments.append("self.\(name) = \(name)")
+      parameters.append("\(parameter(column)): \(draftType(column))\(value)")
+      assignments.append("self.\(name) = \(argument(column))")
     }
     return block(
       "\(access.modifier)init(\(parameters.joined(separator: ", ")))", assignments)
   }
 
-  /// A declaration with its body. All lines of a string literal move together, so that it stays what
-  /// it is.
+  /// A parameter with the name of a property; one named `self` would hide the other `self`.
+  private func parameter(_ column: ColumnModel) -> String {
+    column.property == argument(column) ? column.property : "\(column.property) \(argument(column))"
+  }
+
+  private func argument(_ column: ColumnModel) -> String {
+    column.property == "`self`" ? "_self" : column.property
+  }
+
+  /// A declaration with its body.
+  ///
+  /// All lines of a string literal move together, so that it stays what it is.
   private func block(_ header: String, _ body: [String]) -> String {
     let lines = body.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }
     let indented = lines.map { $0.isEmpty ? "" : "  " + $0 }

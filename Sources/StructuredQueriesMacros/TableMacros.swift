@@ -32,11 +32,12 @@ extension TableReadingMacro {
   ) throws -> [ExtensionDeclSyntax] {
     guard let model = model(node, declaration, context, reportingMistakes: false) else { return [] }
     let expansion = TableExpansion(model: model)
-    guard let conformance = expansion.conformance else { return [] }
-    let isMissing = protocols.contains { stated in
-      stated.plainText().split(separator: ".").last.map(String.init) == conformance
-    }
-    let text = expansion.conformingExtension(of: type.plainText(), conforms: isMissing)
+    guard !expansion.conformances.isEmpty else { return [] }
+    // Those that the struct's declaration states itself are not asked for.
+    let missing = Set(
+      protocols.compactMap { $0.plainText().split(separator: ".").last.map(String.init) })
+    let text = expansion.conformingExtension(
+      of: type.plainText(), to: expansion.conformances.filter(missing.contains))
     let declaration: DeclSyntax = "\(raw: text)"
     return declaration.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
   }

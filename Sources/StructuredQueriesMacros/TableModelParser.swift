@@ -38,6 +38,14 @@ struct TableModelParser {
       diagnostics.append(TableDiagnostic.localType(attribute, macro: macro.rawValue))
       return nil
     }
+    // Extensions are written at the level of the file, which does not see a private nested type.
+    let types = [Syntax(structure)] + surroundings
+    let isOutOfReach = types.dropLast().contains { $0.privateModifier != nil }
+    guard !isOutOfReach else {
+      let modifier = Syntax(structure).privateModifier
+      diagnostics.append(TableDiagnostic.outOfReach(modifier, attribute, macro: macro.rawValue))
+      return nil
+    }
     if macro == .table, let other = structure.attributes.first(named: "BoutiqueTable") {
       diagnostics.append(
         TableDiagnostic.twoTableMacros(attribute, other: other.name))
@@ -57,9 +65,7 @@ struct TableModelParser {
     parseArguments(into: &model)
     let members = activeMembers(of: structure.memberBlock.members)
     checkNames(of: members, in: model)
-    var columns = ColumnParser(
-      typeName: model.typeName, access: model.access, isSelection: model.kind == .selection,
-      hiddenTypes: hiddenTypes(in: members))
+    var columns = ColumnParser(for: model, hiddenTypes: hiddenTypes(in: members))
     for member in members {
       if let property = member.as(VariableDeclSyntax.self) { columns.parse(property) }
     }
@@ -146,7 +152,11 @@ struct TableModelParser {
   private mutating func checkNames(of members: [DeclSyntax], in model: TableModel) {
     var taken: Set<String> = []
     if model.kind != .columnsOfTable { taken.insert("TableColumns") }
-    if model.kind == .table { taken.formUnion(["Draft", "PrimaryKey"]) } else { taken.insert("Columns") }
+    if model.kind == .table {
+      taken.formUnion(["Draft", "PrimaryKey"])
+    } else {
+      taken.insert("Columns")
+    }
     for member in members {
       if let name = member.declaredTypeName, taken.contains(name.bareName) {
         diagnostics.append(TableDiagnostic.nameTaken(name, macro: macro.rawValue))
@@ -201,6 +211,11 @@ extension Syntax {
       true
     default: false
     }
+  }
+
+  /// The modifier that makes a declaration private.
+  fileprivate var privateModifier: DeclModifierSyntax? {
+    self.asProtocol((any WithModifiersSyntax).self)?.modifiers.first(of: .private)
   }
 
   /// Whether the node is generic, or extends what may be.

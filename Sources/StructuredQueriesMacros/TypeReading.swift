@@ -105,7 +105,8 @@ extension TypeSyntax {
     case .inlineArrayType: return "an inline array"
     case .suppressedType, .packExpansionType, .packElementType:
       return "a value of type '\(plainText())'"
-    case .identifierType(let type) where ["Any", "AnyObject", "Void", "Never"].contains(type.name.text):
+    case .identifierType(let type)
+    where ["Any", "AnyObject", "Void", "Never"].contains(type.name.text):
       return "a value of type '\(type.name.text)'"
     default: return nil
     }

@@ -29,6 +29,17 @@ import Testing
       message:
         "'@Table' cannot be used with a type inside a function: move the type out of it"),
     Misuse(
+      source: "enum A {\n  @Table private struct Note { var id: Int }\n}",
+      place: "2:10",
+      message:
+        "'@Table' extends the struct, which a 'private' within another type does not allow",
+      fixed: ["enum A {\n  @Table fileprivate struct Note { var id: Int }\n}"]),
+    Misuse(
+      source: "enum A { private enum B {\n  @Table struct Note { var id: Int }\n} }",
+      place: "2:3",
+      message:
+        "'@Table' extends the struct, which a 'private' within another type does not allow"),
+    Misuse(
       source: "@Table @BoutiqueTable struct Note { var id: Int }",
       place: "1:1",
       message: "'@BoutiqueTable' already makes this struct a table",
@@ -178,7 +189,8 @@ import Testing
         "the ephemeral property 'cache' needs an initial value, since no row has one for it",
       fixed: ["@Table struct Note { var id: Int; @Ephemeral var cache: Int = <#value#> }"]),
     Misuse(
-      source: "@Table struct Note { @Column(generated: .stored, as: \"1\") private(set) var n: Int }",
+      source:
+        "@Table struct Note { @Column(generated: .stored, as: \"1\") private(set) var n: Int }",
       place: "1:72",
       message: "the generated column 'n' is never written and must be declared with 'let'",
       fixed: [
