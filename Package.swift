@@ -13,11 +13,16 @@ let strict: [SwiftSetting] = [
 
 // The macros use the SwiftSyntax that comes with the toolchain, so that nobody has to build it. That
 // takes unsafe flags, which SwiftPM refuses in a package that is depended on by version. Such a
-// checkout, and a toolchain without these libraries, use the swift-syntax package instead, and so
+// package, and a toolchain without these libraries, use the swift-syntax package instead, and so
 // does everyone who sets BOUTIQUE_SWIFT_SYNTAX=package.
 let toolchainSyntax: String? = {
-  let isCheckout = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
-  if isCheckout || Context.environment["BOUTIQUE_SWIFT_SYNTAX"] == "package" { return nil }
+  // SwiftPM reads the manifest of a version from its repository, as if it lay in the root directory,
+  // to resolve dependencies, and from its own copy of the version to build it.
+  let directory = Context.packageDirectory
+  let isVersion =
+    directory == "/" || directory.contains("/registry/downloads/")
+    || directory.split(separator: "/").dropLast().last == "checkouts"
+  if isVersion || Context.environment["BOUTIQUE_SWIFT_SYNTAX"] == "package" { return nil }
   // This manifest runs on a library of its toolchain, whose place tells that of the others.
   let own = "/lib/swift/pm/ManifestAPI/libPackageDescription.so"
   let mappings = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
