@@ -31,7 +31,7 @@
 )
 @attached(
   extension,
-  conformances: Table,
+  conformances: QueryRow, Table,
   PrimaryKeyedTable,
   DraftableTable,
   names: named(init(decoder:))
@@ -71,7 +71,7 @@ public macro Table(_ name: String? = nil) =
 )
 @attached(
   extension,
-  conformances: Table,
+  conformances: QueryRow, Table,
   PrimaryKeyedTable,
   DraftableTable,
   names: named(init(decoder:))
@@ -102,7 +102,7 @@ public macro BoutiqueTable(
   named(_ColumnTypes),
   named(Columns)
 )
-@attached(extension, conformances: Table, names: named(init(decoder:)))
+@attached(extension, conformances: QueryRow, Table, names: named(init(decoder:)))
 public macro Selection(_ name: String? = nil) =
   #externalMacro(module: "StructuredQueriesMacros", type: "SelectionMacro")
 

@@ -22,14 +22,14 @@ struct TableExpansion {
 
   /// The protocols that the struct conforms to, none where another macro sees to it.
   ///
-  /// Each is named, though the last implies the others: the compiler takes a conformance that the
-  /// macro's declaration promises from nowhere else.
+  /// Each is named, though the last implies the others: from a macro, the compiler takes only those
+  /// conformances that are named, and promised by the macro's declaration, for certain.
   var conformances: [String] {
     switch (model.kind, model.key.count) {
     case (.columnsOfTable, _): []
-    case (_, 0): ["Table"]
-    case (_, 1): ["Table", "PrimaryKeyedTable", "DraftableTable"]
-    default: ["Table", "PrimaryKeyedTable"]
+    case (_, 0): ["QueryRow", "Table"]
+    case (_, 1): ["QueryRow", "Table", "PrimaryKeyedTable", "DraftableTable"]
+    default: ["QueryRow", "Table", "PrimaryKeyedTable"]
     }
   }
 
@@ -122,7 +122,9 @@ struct TableExpansion {
     guard model.isGeneric else {
       return "\(declaration) let tableSchema = \(value.joined(separator: "\n"))"
     }
-    return block("\(declaration) var tableSchema: \(library).TableSchema", value)
+    return block(
+      "\(declaration) var tableSchema: \(library).TableSchema",
+      [block("\(library).TableSchema.shared(by: Self.self)", value)])
   }
 
   // MARK: Writing
