@@ -2,6 +2,11 @@
 // member sees the names of the declarations around the struct, and only from an extension does an
 // initialiser leave the memberwise one in place.
 
+/// The type of a column, which the compiler refuses at the property when it cannot be one.
+///
+/// Expansions of `@Table` use it; it is of no use elsewhere.
+public typealias _ColumnType<Value: QueryRow> = Value
+
 /// Makes a struct a table: its stored properties are the columns.
 ///
 /// ```swift

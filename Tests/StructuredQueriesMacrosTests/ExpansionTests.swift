@@ -28,7 +28,7 @@ import Testing
             var pinnedAt: StructuredQueries.TableColumn<Note, Date?> { _scope.column("pinned_at") }
           }
 
-          nonisolated static let tableSchema = StructuredQueries.TableSchema(
+          nonisolated static let tableSchema: StructuredQueries.TableSchema = StructuredQueries.TableSchema(
             "note",
             [
               StructuredQueries.ColumnDefinition("id", UUID.self, primaryKey: true),
@@ -104,7 +104,9 @@ import Testing
               public typealias QueryValue = TagUse
               public let _scope: StructuredQueries.ColumnScope
               public init(_scope: StructuredQueries.ColumnScope) { self._scope = _scope }
+              #sourceLocation(file: "Test.swift", line: 3)
               public var tag: StructuredQueries.TableColumn<TagUse, Tag> { _scope.column("tag") }
+              #sourceLocation()
               var count: StructuredQueries.TableColumn<TagUse, Int> { _scope.column("count") }
             }
 
@@ -113,7 +115,7 @@ import Testing
                 StructuredQueries.TableSchema(
                   "tag_use",
                   [
-                    StructuredQueries.ColumnDefinition("tag", Tag.self),
+                    StructuredQueries.ColumnDefinition("tag", _ColumnTypes.column0.self),
                     StructuredQueries.ColumnDefinition("count", Int.self),
                   ]
                 )
@@ -121,13 +123,14 @@ import Testing
             }
 
             public nonisolated func encodeColumns(into encoder: inout StructuredQueries.RowEncoder) {
-              encoder.encode(self.tag, as: Tag.self)
+              encoder.encode(self.tag, as: _ColumnTypes.column0.self)
               encoder.encode(self.count, as: Int.self)
             }
 
             private enum _ColumnTypes {
-              typealias column0 = Tag
-              typealias column1 = Int
+              #sourceLocation(file: "Test.swift", line: 3)
+              typealias column0 = StructuredQueries._ColumnType<Tag>
+              #sourceLocation()
             }
 
             public nonisolated struct Columns: StructuredQueries.SelectionColumns {
@@ -146,7 +149,7 @@ import Testing
         extension Reports.TagUse: StructuredQueries.QueryRow, StructuredQueries.Table {
           public nonisolated init(decoder: inout StructuredQueries.RowDecoder) throws(StructuredQueries.DecodingFailure) {
             self.tag = try decoder.decode(_ColumnTypes.column0.self)
-            self.count = try decoder.decode(_ColumnTypes.column1.self)
+            self.count = try decoder.decode(Int.self)
           }
         }
         """)
