@@ -1,0 +1,229 @@
+/// Writes the declarations that a model asks for; reads no syntax.
+///
+/// Most of them are members of the struct, because only there the names of the declarations around
+/// it are seen. The initialiser is not: within the struct it would take away the memberwise one.
+struct TableExpansion {
+  /// What to write.
+  let model: TableModel
+
+  private static let library = "StructuredQueries"
+  private var library: String { Self.library }
+
+  /// The members of the struct.
+  var members: [String] {
+    if model.kind == .columnsOfTable { return [selectionColumns] }
+    var members = [tableColumns, schema, encodeColumns]
+    if model.isNested { members.append(columnTypes) }
+    if model.kind == .selection { members.append(selectionColumns) }
+    if !model.key.isEmpty { members += [primaryKey, encodeKey] }
+    if model.key.count == 1 { members.append(draft) }
+    return members
+  }
+
+  /// The protocols that the struct conforms to, none where another macro sees to it.
+  ///
+  /// Each is named, though the last implies the others: the compiler takes a conformance that the
+  /// macro's declaration promises from nowhere else.
+  var conformances: [String] {
+    switch (model.kind, model.key.count) {
+    case (.columnsOfTable, _): []
+    case (_, 0): ["Table"]
+    case (_, 1): ["Table", "PrimaryKeyedTable", "DraftableTable"]
+    default: ["Table", "PrimaryKeyedTable"]
+    }
+  }
+
+  /// The extension that conforms the struct to some of these protocols, and makes it from a row.
+  func conformingExtension(of type: String, to protocols: [String]) -> String {
+    let names = protocols.map { "\(library).\($0)" }.joined(separator: ", ")
+    let clause = names.isEmpty ? "" : ": \(names)"
+    let header =
+      "\(access)nonisolated init(decoder: inout \(library).RowDecoder) "
+      + "throws(\(library).DecodingFailure)"
+    let decoding = model.columns.enumerated().map { position, column in
+      let value = model.isNested ? "_ColumnTypes.column\(position).self" : column.value.metatype
+      return "self.\(column.property) = try decoder.decode(\(value))"
+    }
+    return block("extension \(type)\(clause)", [block(header, decoding)])
+  }
+
+  private var access: String { max(model.access, .internal).modifier }
+
+  // MARK: Columns
+
+  private var tableColumns: String {
+    let properties = model.columns.map { column in
+      let (type, value) =
+        switch (column.isGroup, column.isGenerated) {
+        case (true, _):
+          ("\(column.type.text).TableColumns", "_scope.group(\(column.type.metatype))")
+        case (_, true):
+          (columnType("GeneratedColumn", column), "_scope.generated(\(column.name))")
+        case (_, false):
+          (columnType("TableColumn", column), "_scope.column(\(column.name))")
+        }
+      return "\(column.access.modifier)var \(column.property): \(type) { \(value) }"
+    }
+    return block(
+      "\(access)nonisolated struct TableColumns: \(library).TableColumnSet",
+      [
+        "\(access)typealias QueryValue = \(model.typeName)",
+        "\(access)let _scope: \(library).ColumnScope",
+        "\(access)init(_scope: \(library).ColumnScope) { self._scope = _scope }",
+      ] + properties)
+  }
+
+  private func columnType(_ name: String, _ column: ColumnModel) -> String {
+    "\(library).\(name)<\(model.typeName), \(column.value.text)>"
+  }
+
+  private var columnTypes: String {
+    block(
+      "private enum _ColumnTypes",
+      model.columns.enumerated().map { position, column in
+        "typealias column\(position) = \(column.value.text)"
+      })
+  }
+
+  private var selectionColumns: String {
+    let lowest = model.columns.map(\.access).min() ?? .internal
+    let parameters = model.columns.map { column in
+      "\(parameter(column)): some \(library).QueryExpression<\(column.value.text)>"
+    }
+    let columns = model.columns.map { "Self.column(\(argument($0)), \($0.name))," }
+    return block(
+      "\(access)nonisolated struct Columns: \(library).SelectionColumns",
+      [
+        "\(access)typealias QueryValue = \(model.typeName)",
+        "\(access)let selection: [\(library).SQLFragment]",
+        block(
+          "\(lowest.modifier)init(\(parameters.joined(separator: ", ")))",
+          ["self.selection = ["] + columns.map { "  " + $0 } + ["]"]),
+      ])
+  }
+
+  // MARK: Schema
+
+  private var schema: String {
+    let columns = model.columns.map { column in
+      if column.isGroup { return "\(library).ColumnDefinition.group(\(column.type.metatype))," }
+      let arguments = [column.name, column.value.metatype] + column.arguments
+      return "\(library).ColumnDefinition(\(arguments.joined(separator: ", "))),"
+    }
+    var lines = ["\(model.tableName),", "["] + columns.map { "  " + $0 }
+    if model.options.isEmpty {
+      lines.append("]")
+    } else {
+      let options = model.options.joined(separator: ", ")
+      lines += ["],", "\(library).TableOptions(\(options))"]
+    }
+    let value = ["\(library).TableSchema("] + lines.map { "  " + $0 } + [")"]
+    let declaration = "\(access)nonisolated static"
+    guard model.isGeneric else {
+      return "\(declaration) let tableSchema = \(value.joined(separator: "\n"))"
+    }
+    return block("\(declaration) var tableSchema: \(library).TableSchema", value)
+  }
+
+  // MARK: Writing
+
+  private var encodeColumns: String {
+    block(encodeColumnsHeader, model.written.map(encode))
+  }
+
+  private var encodeColumnsHeader: String {
+    "\(access)nonisolated func encodeColumns(into encoder: inout \(library).RowEncoder)"
+  }
+
+  private func encode(_ column: ColumnModel) -> String {
+    "encoder.encode(self.\(column.property), as: \(column.value.metatype))"
+  }
+
+  // MARK: Key
+
+  private var primaryKey: String {
+    let types = model.key.map(\.type.wrapped)
+    let type = types.count == 1 ? types[0] : "(\(types.joined(separator: ", ")))"
+    return "\(access)typealias PrimaryKey = \(type)"
+  }
+
+  private var encodeKey: String {
+    let key = model.key
+    return block(
+      "\(access)nonisolated static func encodeKey"
+        + "(_ key: PrimaryKey, into encoder: inout \(library).RowEncoder)",
+      key.enumerated().map { position, column in
+        let part = key.count == 1 ? "key" : "key.\(position)"
+        return "encoder.encode(\(part), as: \(column.value.wrappedMetatype))"
+      })
+  }
+
+  // MARK: Draft
+
+  private var draft: String {
+    let columns = model.written
+    let properties = columns.map { column in
+      "\(column.access.modifier)var \(column.property): \(draftType(column))"
+    }
+    let encoding = columns.map { column in
+      guard column.isPrimaryKey else { return encode(column) }
+      return "encoder.encodeKey(self.\(column.property), as: \(column.value.wrappedMetatype))"
+    }
+    return block(
+      "\(access)nonisolated struct Draft: \(library).TableDraft",
+      ["\(access)typealias Model = \(model.typeName)"] + properties + [
+        draftInitializer,
+        block(
+          "\(access)init(_ model: \(model.typeName))",
+          columns.map { "self.\($0.property) = model.\($0.property)" }),
+        block(encodeColumnsHeader, encoding),
+      ])
+  }
+
+  private func draftType(_ column: ColumnModel) -> String {
+    column.isPrimaryKey ? column.type.optionalText : column.type.text
+  }
+
+  /// A property that fewer see than the draft is no parameter where it has a value of its own, so
+  /// that the others who see the draft can still make one.
+  private var draftInitializer: String {
+    func initialValue(_ column: ColumnModel) -> String? {
+      column.isPrimaryKey ? "nil" : column.initialValue
+    }
+    let demanded = model.written.filter { initialValue($0) == nil }.map(\.access)
+    let access = min(demanded.min() ?? .public, max(model.access, .internal))
+    var parameters: [String] = []
+    var assignments: [String] = []
+    for column in model.written {
+      let name = column.property
+      let initial = initialValue(column)
+      if column.access < access, let initial {
+        assignments.append("self.\(name) = \(initial)")
+        continue
+      }
+      let value = initial.map { " = \($0)" } ?? ""
+      parameters.append("\(parameter(column)): \(draftType(column))\(value)")
+      assignments.append("self.\(name) = \(argument(column))")
+    }
+    return block(
+      "\(access.modifier)init(\(parameters.joined(separator: ", ")))", assignments)
+  }
+
+  /// A parameter with the name of a property; one named `self` would hide the other `self`.
+  private func parameter(_ column: ColumnModel) -> String {
+    column.property == argument(column) ? column.property : "\(column.property) \(argument(column))"
+  }
+
+  private func argument(_ column: ColumnModel) -> String {
+    column.property == "`self`" ? "_self" : column.property
+  }
+
+  /// A declaration with its body.
+  ///
+  /// All lines of a string literal move together, so that it stays what it is.
+  private func block(_ header: String, _ body: [String]) -> String {
+    let lines = body.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }
+    let indented = lines.map { $0.isEmpty ? "" : "  " + $0 }
+    return ([header + " {"] + indented + ["}"]).joined(separator: "\n")
+  }
+}
