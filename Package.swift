@@ -25,7 +25,9 @@ let toolchainSyntax: String? = {
   if isVersion || Context.environment["BOUTIQUE_SWIFT_SYNTAX"] == "package" { return nil }
   // This manifest runs on a library of its toolchain, whose place tells that of the others.
   let own = "/lib/swift/pm/ManifestAPI/libPackageDescription.so"
-  let mappings = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+  // To its end: `String(contentsOfFile:)` stops after the first 4 KiB of a file of /proc.
+  let handle = FileHandle(forReadingAtPath: "/proc/self/maps")
+  let mappings = String(decoding: (try? handle?.readToEnd()) ?? Data(), as: UTF8.self)
   guard let mapping = mappings.split(separator: "\n").first(where: { $0.hasSuffix(own) }),
     let path = mapping.firstIndex(of: "/").map({ mapping[$0...].dropLast(own.count) })
   else { return nil }
@@ -107,7 +109,8 @@ let package = Package(
 
     // Tests.
     .testTarget(
-      name: "StructuredQueriesTests", dependencies: ["StructuredQueries"], swiftSettings: strict),
+      name: "StructuredQueriesTests",
+      dependencies: ["StructuredQueries", "BoutiqueDB", "TestDatabase"], swiftSettings: strict),
     .testTarget(
       name: "StructuredQueriesMacrosTests",
       dependencies: ["StructuredQueriesMacros", "StructuredQueries"]

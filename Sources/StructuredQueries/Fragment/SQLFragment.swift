@@ -81,6 +81,15 @@ public struct SQLFragment: Hashable, Sendable {
   }
 }
 
+extension SQLFragment {
+  /// Calls `body` with the values, in the order of their `?`.
+  package func forEachBinding(_ body: (SQLValue) throws -> Void) throws {
+    for segment in segments {
+      if case .binding(let binding) = segment { try body(try binding.get()) }
+    }
+  }
+}
+
 extension SQLFragment.Segment {
   func write(to text: inout String) {
     switch self {
