@@ -59,12 +59,16 @@ let package = Package(
   dependencies: toolchainSyntax == nil
     ? [.package(url: "https://github.com/swiftlang/swift-syntax.git", "603.0.0"..<"604.0.0")] : [],
   targets: [
-    // The compiler plug-in.
+    // The macros, and the program that the compiler runs for them.
+    .target(
+      name: "StructuredQueriesMacros", dependencies: syntaxProducts(syntaxModules),
+      swiftSettings: strict + syntaxSettings, linkerSettings: syntaxFlags(syntaxModules)),
     .macro(
-      name: "StructuredQueriesMacros",
-      dependencies: syntaxProducts(syntaxModules + ["SwiftCompilerPlugin"]),
+      name: "StructuredQueriesPlugin",
+      dependencies: ["StructuredQueriesMacros"]
+        + syntaxProducts(["_SwiftCompilerPluginMessageHandling"]),
       swiftSettings: strict + syntaxSettings,
-      linkerSettings: syntaxFlags(syntaxModules + ["SwiftCompilerPluginMessageHandling"])),
+      linkerSettings: syntaxFlags(["SwiftCompilerPluginMessageHandling"])),
 
     // System libraries and C.
     .systemLibrary(
@@ -74,7 +78,7 @@ let package = Package(
 
     // The three rooms that do not know each other.
     .target(
-      name: "StructuredQueries", dependencies: ["StructuredQueriesMacros"], swiftSettings: strict),
+      name: "StructuredQueries", dependencies: ["StructuredQueriesPlugin"], swiftSettings: strict),
     .target(name: "SQLiteConnection", dependencies: ["CSQLite"], swiftSettings: strict),
     .target(
       name: "SharedFileCoordination", dependencies: ["CInotifyTools", "CLinuxShims"],

@@ -35,12 +35,12 @@ struct Compiler {
 
     let process = Process()
     process.executableURL = swiftc
-    let plugin = products.appending(path: "StructuredQueriesMacros-tool").path
+    let plugin = products.appending(path: "StructuredQueriesPlugin-tool").path
     process.arguments =
       [
         "-typecheck", "-swift-version", "6", "-module-name", "Source", "-no-color-diagnostics",
         "-diagnostic-style", "llvm", "-I", products.appending(path: "Modules").path,
-        "-load-plugin-executable", "\(plugin)#StructuredQueriesMacros", file.path,
+        "-load-plugin-executable", "\(plugin)#StructuredQueriesPlugin", file.path,
       ] + flags
     process.standardError = try FileHandle(forWritingTo: output)
     try process.run()
