@@ -86,10 +86,18 @@ public struct OuterColumns<T: Table>: QueryExpression {
   public var queryFragment: SQLFragment { columns.queryFragment }
 
   /// A column, as an optional.
-  public subscript<Column: QueryExpression>(
+  public subscript<Column: ColumnExpression>(
     dynamicMember keyPath: KeyPath<T.TableColumns, Column>
   ) -> SQLQueryExpression<Column.QueryValue.Unwrapped?>
   where Column.QueryValue: QueryRepresentable {
     SQLQueryExpression(fragment: columns[keyPath: keyPath].queryFragment)
+  }
+
+  /// The columns of a nested struct, as an optional.
+  public subscript<Group: TableColumnSet>(
+    dynamicMember keyPath: KeyPath<T.TableColumns, Group>
+  ) -> OuterColumns<Group.QueryValue> {
+    OuterColumns<Group.QueryValue>(
+      columns: Group.QueryValue.TableColumns(_scope: columns[keyPath: keyPath]._scope))
   }
 }

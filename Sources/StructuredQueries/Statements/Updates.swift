@@ -15,6 +15,7 @@ public struct Updates<Columns: TableColumnSet> {
   }
 
   /// A column, to be assigned an expression.
+  @_disfavoredOverload
   public subscript<Root, Value: QueryRow>(
     dynamicMember keyPath: KeyPath<Columns, TableColumn<Root, Value>>
   ) -> SQLQueryExpression<Value> {
