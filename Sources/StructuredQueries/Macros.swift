@@ -2,6 +2,11 @@
 // member sees the names of the declarations around the struct, and only from an extension does an
 // initialiser leave the memberwise one in place.
 
+/// The type of a column, which the compiler refuses at the property when it cannot be one.
+///
+/// Expansions of `@Table` use it; it is of no use elsewhere.
+public typealias _ColumnType<Value: QueryRow> = Value
+
 /// Makes a struct a table: its stored properties are the columns.
 ///
 /// ```swift
@@ -31,7 +36,7 @@
 )
 @attached(
   extension,
-  conformances: Table,
+  conformances: QueryRow, Table,
   PrimaryKeyedTable,
   DraftableTable,
   names: named(init(decoder:))
@@ -71,7 +76,7 @@ public macro Table(_ name: String? = nil) =
 )
 @attached(
   extension,
-  conformances: Table,
+  conformances: QueryRow, Table,
   PrimaryKeyedTable,
   DraftableTable,
   names: named(init(decoder:))
@@ -102,7 +107,7 @@ public macro BoutiqueTable(
   named(_ColumnTypes),
   named(Columns)
 )
-@attached(extension, conformances: Table, names: named(init(decoder:)))
+@attached(extension, conformances: QueryRow, Table, names: named(init(decoder:)))
 public macro Selection(_ name: String? = nil) =
   #externalMacro(module: "StructuredQueriesMacros", type: "SelectionMacro")
 

@@ -11,6 +11,8 @@ struct ColumnParser {
   let isSelection: Bool
   /// Whether the struct lies within another type, which may have private types of its own.
   let isNested: Bool
+  /// Finds the place of a node.
+  let place: (TokenSyntax) -> SourcePlace?
   /// The types that can be named within the struct only.
   let hiddenTypes: Set<String>
 
@@ -26,7 +28,11 @@ struct ColumnParser {
   private var names: Set<String> = []
 
   /// A parser of the properties of one struct.
-  init(for model: TableModel, hiddenTypes: Set<String>) {
+  init(
+    for model: TableModel, hiddenTypes: Set<String>,
+    place: @escaping (TokenSyntax) -> SourcePlace?
+  ) {
+    self.place = place
     typeName = model.typeName
     access = model.access
     isSelection = model.kind == .selection
@@ -91,6 +97,9 @@ struct ColumnParser {
       access: visibility(of: property, type), initialValue: initialValue(of: binding, type))
     if isConstant { column.initialValue = nil }
     let nameNode = parse(marks, into: &column) ?? Syntax(name)
+    if column.isGroup || !column.value.names.isSubset(of: Self.knownTypes) {
+      column.place = place(name)
+    }
     check(column, binding, type, of: property, marks)
     if name.bareName == "_scope" {
       report(TableDiagnostic.reservedProperty(name, named: name.bareName))
@@ -252,19 +261,14 @@ struct ColumnParser {
   private func visibility(of property: VariableDeclSyntax, _ type: TypeSyntax) -> AccessLevel {
     let own = min(property.modifiers.access ?? .internal, max(access, .internal))
     guard own == .private else { return own }
-    let names = type.tokens(viewMode: .sourceAccurate).filter { token in
-      if case .identifier = token.tokenKind { return true }
-      return false
-    }
-    let isHidden = names.contains { name in
-      hiddenTypes.contains(name.bareName)
-        || isNested && !Self.publicTypes.contains(name.bareName)
+    let isHidden = type.names.contains { name in
+      hiddenTypes.contains(name) || isNested && !Self.knownTypes.contains(name)
     }
     return isHidden ? .private : .fileprivate
   }
 
-  /// The types of which it is certain that the whole file can name them.
-  private static let publicTypes: Set = [
+  /// The types of which it is certain that they can be columns, and that all can name them.
+  private static let knownTypes: Set = [
     "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32",
     "UInt64", "Double", "Float", "String", "Data", "Date", "UUID", "URL", "Decimal", "Optional",
     "Swift", "Foundation",

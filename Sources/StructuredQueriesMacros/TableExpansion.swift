@@ -13,7 +13,7 @@ struct TableExpansion {
   var members: [String] {
     if model.kind == .columnsOfTable { return [selectionColumns] }
     var members = [tableColumns, schema, encodeColumns]
-    if model.isNested { members.append(columnTypes) }
+    if model.columns.contains(where: { $0.place != nil }) { members.append(columnTypes) }
     if model.kind == .selection { members.append(selectionColumns) }
     if !model.key.isEmpty { members += [primaryKey, encodeKey] }
     if model.key.count == 1 { members.append(draft) }
@@ -22,14 +22,14 @@ struct TableExpansion {
 
   /// The protocols that the struct conforms to, none where another macro sees to it.
   ///
-  /// Each is named, though the last implies the others: the compiler takes a conformance that the
-  /// macro's declaration promises from nowhere else.
+  /// Each is named, though the last implies the others: from a macro, the compiler takes only those
+  /// conformances that are named, and promised by the macro's declaration, for certain.
   var conformances: [String] {
     switch (model.kind, model.key.count) {
     case (.columnsOfTable, _): []
-    case (_, 0): ["Table"]
-    case (_, 1): ["Table", "PrimaryKeyedTable", "DraftableTable"]
-    default: ["Table", "PrimaryKeyedTable"]
+    case (_, 0): ["QueryRow", "Table"]
+    case (_, 1): ["QueryRow", "Table", "PrimaryKeyedTable", "DraftableTable"]
+    default: ["QueryRow", "Table", "PrimaryKeyedTable"]
     }
   }
 
@@ -40,9 +40,8 @@ struct TableExpansion {
     let header =
       "\(access)nonisolated init(decoder: inout \(library).RowDecoder) "
       + "throws(\(library).DecodingFailure)"
-    let decoding = model.columns.enumerated().map { position, column in
-      let value = model.isNested ? "_ColumnTypes.column\(position).self" : column.value.metatype
-      return "self.\(column.property) = try decoder.decode(\(value))"
+    let decoding = model.columns.map { column in
+      "self.\(column.property) = try decoder.decode(\(metatype(column)))"
     }
     return block("extension \(type)\(clause)", [block(header, decoding)])
   }
@@ -52,7 +51,7 @@ struct TableExpansion {
   // MARK: Columns
 
   private var tableColumns: String {
-    let properties = model.columns.map { column in
+    let properties = model.columns.flatMap { column in
       let (type, value) =
         switch (column.isGroup, column.isGenerated) {
         case (true, _):
@@ -62,7 +61,8 @@ struct TableExpansion {
         case (_, false):
           (columnType("TableColumn", column), "_scope.column(\(column.name))")
         }
-      return "\(column.access.modifier)var \(column.property): \(type) { \(value) }"
+      return located(
+        "\(column.access.modifier)var \(column.property): \(type) { \(value) }", column)
     }
     return block(
       "\(access)nonisolated struct TableColumns: \(library).TableColumnSet",
@@ -77,12 +77,31 @@ struct TableExpansion {
     "\(library).\(name)<\(model.typeName), \(column.value.text)>"
   }
 
+  /// The types of which the compiler must find out whether they can be columns, and the types that an
+  /// extension may not see.
+  ///
+  /// It says so once for each, at the property: what is made with a wrong alias is not reported.
   private var columnTypes: String {
-    block(
-      "private enum _ColumnTypes",
-      model.columns.enumerated().map { position, column in
-        "typealias column\(position) = \(column.value.text)"
-      })
+    let aliases = model.columns.enumerated().flatMap { position, column in
+      let type = "\(library)._ColumnType<\(column.value.text)>"
+      return column.place == nil
+        ? [] : located("typealias column\(position) = \(type)", column)
+    }
+    return block("private enum _ColumnTypes", aliases)
+  }
+
+  private func located(_ declaration: String, _ column: ColumnModel) -> [String] {
+    guard let place = column.place else { return [declaration] }
+    return [
+      "#sourceLocation(file: \(place.file), line: \(place.line))", declaration, "#sourceLocation()",
+    ]
+  }
+
+  private func metatype(_ column: ColumnModel) -> String {
+    guard column.place != nil,
+      let position = model.columns.firstIndex(where: { $0.property == column.property })
+    else { return column.value.metatype }
+    return "_ColumnTypes.column\(position).self"
   }
 
   private var selectionColumns: String {
@@ -106,8 +125,8 @@ struct TableExpansion {
 
   private var schema: String {
     let columns = model.columns.map { column in
-      if column.isGroup { return "\(library).ColumnDefinition.group(\(column.type.metatype))," }
-      let arguments = [column.name, column.value.metatype] + column.arguments
+      if column.isGroup { return "\(library).ColumnDefinition.group(\(metatype(column)))," }
+      let arguments = [column.name, metatype(column)] + column.arguments
       return "\(library).ColumnDefinition(\(arguments.joined(separator: ", "))),"
     }
     var lines = ["\(model.tableName),", "["] + columns.map { "  " + $0 }
@@ -120,9 +139,12 @@ struct TableExpansion {
     let value = ["\(library).TableSchema("] + lines.map { "  " + $0 } + [")"]
     let declaration = "\(access)nonisolated static"
     guard model.isGeneric else {
-      return "\(declaration) let tableSchema = \(value.joined(separator: "\n"))"
+      return
+        "\(declaration) let tableSchema: \(library).TableSchema = \(value.joined(separator: "\n"))"
     }
-    return block("\(declaration) var tableSchema: \(library).TableSchema", value)
+    return block(
+      "\(declaration) var tableSchema: \(library).TableSchema",
+      [block("\(library).TableSchema.shared(by: Self.self)", value)])
   }
 
   // MARK: Writing
@@ -136,7 +158,7 @@ struct TableExpansion {
   }
 
   private func encode(_ column: ColumnModel) -> String {
-    "encoder.encode(self.\(column.property), as: \(column.value.metatype))"
+    "encoder.encode(self.\(column.property), as: \(metatype(column)))"
   }
 
   // MARK: Key

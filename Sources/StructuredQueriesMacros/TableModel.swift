@@ -18,7 +18,7 @@ struct TableModel {
   var tableName: String
   /// The access of the struct.
   var access: AccessLevel
-  /// Whether the struct lies within another declaration, whose names an extension does not see.
+  /// Whether the struct lies within another declaration.
   var isNested: Bool
   /// Whether the struct is, or may be, generic, so that it cannot have stored static properties.
   var isGeneric: Bool
@@ -43,6 +43,10 @@ struct ColumnModel {
   var type: TypeModel
   /// The type that stands for the value in a statement: the representation, else the property's.
   var value: TypeModel
+  /// Where the property stands, if its type is not one of those that are known to be columns.
+  ///
+  /// Only the compiler can tell whether such a type can be one, and it shall say so there.
+  var place: SourcePlace?
   /// Who sees the column.
   var access: AccessLevel
   /// Whether the database computes the value.
@@ -55,6 +59,14 @@ struct ColumnModel {
   var arguments: [String] = []
   /// The property's initial value, with which a draft may leave it out.
   var initialValue: String?
+}
+
+/// A line of the source.
+struct SourcePlace {
+  /// The file's path, as a Swift string literal.
+  var file: String
+  /// The line's number.
+  var line: String
 }
 
 /// A type as it is written in the source.

@@ -65,7 +65,12 @@ struct TableModelParser {
     parseArguments(into: &model)
     let members = activeMembers(of: structure.memberBlock.members)
     checkNames(of: members, in: model)
-    var columns = ColumnParser(for: model, hiddenTypes: hiddenTypes(in: members))
+    var columns = ColumnParser(for: model, hiddenTypes: hiddenTypes(in: members)) {
+      [context] name in
+      context.location(of: name, at: .afterLeadingTrivia, filePathMode: .filePath).map {
+        SourcePlace(file: $0.file.plainText(), line: $0.line.plainText())
+      }
+    }
     for member in members {
       if let property = member.as(VariableDeclSyntax.self) { columns.parse(property) }
     }

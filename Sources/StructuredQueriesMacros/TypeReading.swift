@@ -29,6 +29,11 @@ extension TypeModel {
     self.init(wrapped: text, isOptional: optional != nil, isSimple: Self.isSimple(text))
   }
 
+  /// The identifiers in the type.
+  var names: Set<String> {
+    Set(wrapped.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
+  }
+
   private static func isSimple(_ text: String) -> Bool {
     text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
   }
@@ -55,6 +60,15 @@ extension TypeSyntax {
       return TableDiagnostic.collectionType(self, wrapped: type.plainText(), of: property)
     }
     return type.unsupportedKind.map { TableDiagnostic.unsupportedType(self, $0) }
+  }
+
+  /// The identifiers in the type.
+  var names: Set<String> {
+    Set(
+      tokens(viewMode: .sourceAccurate).compactMap { token in
+        guard case .identifier = token.tokenKind else { return nil }
+        return token.bareName
+      })
   }
 
   fileprivate var explicitlyOptional: TypeSyntax? {

@@ -34,7 +34,7 @@ struct Expansion {
       contextGenerator: { node in
         BasicMacroExpansionContext(
           sharingWith: root, lexicalContext: node.allMacroLexicalContexts())
-      })
+      }, indentationWidth: .spaces(2))
     text = expanded.description
     messages = root.diagnostics.map { Message($0, in: source, root) }
   }
@@ -51,7 +51,7 @@ struct Expansion {
   ]
 
   private static var conformances: [TypeSyntax] {
-    ["Table", "PrimaryKeyedTable", "DraftableTable"].map { name in
+    ["QueryRow", "Table", "PrimaryKeyedTable", "DraftableTable"].map { name in
       TypeSyntax(IdentifierTypeSyntax(name: .identifier(name)))
     }
   }
