@@ -39,12 +39,17 @@ import Testing
     try await inLibrary { conn in
       try expect(
         conn,
-        Book.insert { ($0.title, $0.authorID, $0.price, $0.publishedAt) } values: {
-          ("Orlando", 2, 5.5, Date(timeIntervalSince1970: 0))
-        },
-        """
-        INSERT INTO "book" ("title", "author_id", "price", "publishedAt") VALUES (?, ?, ?, ?)
-        """, changes: 0)
+        Ticket.insert { ($0.id, $0.code) } values: {
+          (UUID(), "a")
+          (UUID(), "bc")
+        }.returning { ($0.size) },
+        #"INSERT INTO "ticket" ("id", "code") VALUES (?, ?), (?, ?) RETURNING "size""#, [1, 2])
+      #expect(try Ticket.select { $0.uses }.fetchAll(conn) == [0, 0])
+      try expect(
+        conn, Person.insert { $0.name } values: { "Eve" },
+        #"INSERT INTO "person" ("name") VALUES (?)"#, changes: 1)
+      try expect(
+        conn, BookText.insertDefaults(), #"INSERT INTO "bookText" DEFAULT VALUES"#, changes: 1)
     }
   }
 
