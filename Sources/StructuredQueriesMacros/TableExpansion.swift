@@ -55,7 +55,7 @@ struct TableExpansion {
       let (type, value) =
         switch (column.isGroup, column.isGenerated) {
         case (true, _):
-          ("\(column.type.text).TableColumns", "_scope.group(\(column.type.metatype))")
+          ("\(library).GroupColumns<\(column.type.text)>", "_scope.group(\(column.type.metatype))")
         case (_, true):
           (columnType("GeneratedColumn", column), "_scope.generated(\(column.name))")
         case (_, false):

@@ -34,8 +34,8 @@ import Testing
         Book.where {
           if let wanted { $0.title == wanted }
           $0.stock > 0
-        }.select { $0.id },
-        #"SELECT "book"."id" FROM "book" WHERE ("book"."stock" > ?)"#, [1, 3])
+        }.order { $0.id }.select { $0.id },
+        #"SELECT "book"."id" FROM "book" WHERE ("book"."stock" > ?) ORDER BY "book"."id""#, [1, 3])
       try expect(
         conn, Book.where(\.isAvailable).count(),
         #"SELECT count(*) FROM "book" WHERE "book"."isAvailable""#, [2])
@@ -124,6 +124,7 @@ import Testing
     try await inLibrary { conn in
       let none = Book.none.where { $0.id == 1 }.order { $0.id }.limit(3)
       #expect(none.query.isEmpty)
+      try none.execute(conn)
       #expect(try none.fetchAll(conn).isEmpty)
       #expect(try none.fetchOne(conn) == nil)
       #expect(try none.fetchCount(conn) == 0)
@@ -171,7 +172,8 @@ import Testing
       try Book.select { $0.id }.forEach(conn) { id in
         ids.append(id)
         // Another statement of the same text while this one is on a row.
-        #expect(try Book.select { $0.id }.fetchAll(conn) == [1, 2, 3])
+        let all = try Book.select { $0.id }.fetchAll(conn)
+        #expect(all == [1, 2, 3])
       }
       #expect(ids == [1, 2, 3])
       let cursor = try Book.select { $0.id }.fetchCursor(conn)

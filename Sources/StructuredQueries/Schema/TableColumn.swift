@@ -16,8 +16,8 @@ public struct ColumnScope: Hashable, Sendable {
   }
 
   /// Returns the columns of a nested struct.
-  public func group<Group: Table>(_ type: Group.Type) -> Group.TableColumns {
-    Group.TableColumns(_scope: self)
+  public func group<Group: Table>(_ type: Group.Type) -> GroupColumns<Group> {
+    GroupColumns(columns: Group.TableColumns(_scope: self))
   }
 }
 
@@ -86,10 +86,35 @@ public struct OuterColumns<T: Table>: QueryExpression {
   public var queryFragment: SQLFragment { columns.queryFragment }
 
   /// A column, as an optional.
-  public subscript<Column: QueryExpression>(
+  public subscript<Column: ColumnExpression>(
     dynamicMember keyPath: KeyPath<T.TableColumns, Column>
   ) -> SQLQueryExpression<Column.QueryValue.Unwrapped?>
   where Column.QueryValue: QueryRepresentable {
     SQLQueryExpression(fragment: columns[keyPath: keyPath].queryFragment)
+  }
+
+  /// The columns of a nested struct, as an optional.
+  public subscript<Group: Table>(
+    dynamicMember keyPath: KeyPath<T.TableColumns, GroupColumns<Group>>
+  ) -> OuterColumns<Group> {
+    OuterColumns<Group>(columns: columns[keyPath: keyPath].columns)
+  }
+}
+
+/// The columns of a nested struct, as a property of the columns around it.
+///
+/// A type of its own, and not the struct's `TableColumns`, because the compiler finds the conformances that a
+/// macro gives to a struct through the struct.
+@dynamicMemberLookup
+public struct GroupColumns<Group: Table>: QueryExpression {
+  public typealias QueryValue = Group
+  let columns: Group.TableColumns
+
+  /// All columns.
+  public var queryFragment: SQLFragment { columns.queryFragment }
+
+  /// A column.
+  public subscript<Member>(dynamicMember keyPath: KeyPath<Group.TableColumns, Member>) -> Member {
+    columns[keyPath: keyPath]
   }
 }

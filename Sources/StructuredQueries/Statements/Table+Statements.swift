@@ -44,6 +44,11 @@ extension Table {
     @ExpressionListBuilder _ terms: (TableColumns) -> [SQLFragment]
   ) -> Select<Self, InnerSide<Self>> { all.group(terms) }
 
+  /// All rows in groups of a column.
+  public static func group<E: QueryExpression>(
+    by column: KeyPath<TableColumns, E>
+  ) -> Select<Self, InnerSide<Self>> { all.group(by: column) }
+
   /// The first rows.
   public static func limit(_ count: Int?, offset: Int? = nil) -> Select<Self, InnerSide<Self>> {
     all.limit(count, offset: offset)

@@ -15,10 +15,11 @@ public struct Updates<Columns: TableColumnSet> {
   }
 
   /// A column, to be assigned an expression.
+  @_disfavoredOverload
   public subscript<Root, Value: QueryRow>(
     dynamicMember keyPath: KeyPath<Columns, TableColumn<Root, Value>>
   ) -> SQLQueryExpression<Value> {
-    @available(*, unavailable, message: "an assignment cannot be read")
+    @available(*, unavailable, message: "write .set(…) with an expression")
     get { SQLQueryExpression(fragment: columns[keyPath: keyPath].queryFragment) }
     set { list.append(columns[keyPath: keyPath].name, newValue.queryFragment) }
   }
@@ -28,16 +29,16 @@ public struct Updates<Columns: TableColumnSet> {
   public subscript<Root, Value: QueryRepresentable>(
     dynamicMember keyPath: KeyPath<Columns, TableColumn<Root, Value>>
   ) -> Value.Output {
-    @available(*, unavailable, message: "an assignment cannot be read")
+    @available(*, unavailable, message: "write .set(…) with an expression")
     get { preconditionFailure("an assignment cannot be read") }
     set { list.append(columns[keyPath: keyPath].name, SQLFragment(newValue, as: Value.self)) }
   }
 
   /// The columns of a nested struct.
-  public subscript<Group: TableColumnSet>(
-    dynamicMember keyPath: KeyPath<Columns, Group>
-  ) -> Updates<Group> {
-    get { Updates<Group>(list: list, columns: columns[keyPath: keyPath]) }
+  public subscript<Group: Table>(
+    dynamicMember keyPath: KeyPath<Columns, GroupColumns<Group>>
+  ) -> Updates<Group.TableColumns> {
+    get { Updates<Group.TableColumns>(list: list, columns: columns[keyPath: keyPath].columns) }
     set {}
   }
 }

@@ -25,7 +25,7 @@ extension Insert {
   ///   - filter: a condition under which the row is changed.
   public func onConflict(
     @ExpressionListBuilder _ target: (T.TableColumns) -> [SQLFragment],
-    @PredicateBuilder where condition: (T.TableColumns) -> [SQLFragment] = { _ in [] },
+    @PredicateBuilder indexWhere condition: (T.TableColumns) -> [SQLFragment] = { _ in [] },
     doUpdate changes: (inout Updates<T.TableColumns>, T.TableColumns) -> Void,
     @PredicateBuilder where filter: (T.TableColumns, T.TableColumns) -> [SQLFragment] = { _, _ in
       []
