@@ -59,6 +59,19 @@ import Testing
       "missing argument for parameter 'count' in call"
     ),
     (
+      "Note.all.update { $0.title = 1 }",
+      "cannot assign value of type 'Int' to type 'UpdatableColumn<String>'"
+    ),
+    (
+      "Note.all.update { $0.size = 1 }",
+      "'subscript(dynamicMember:)' is unavailable: a generated column is never written, and "
+        + "assigned to others by .set(…)"
+    ),
+    (
+      "Note.all.update { $0.size.set(1) }",
+      "'set' is unavailable: a generated column is never written"
+    ),
+    (
       "Note.all.update { $0.title.set(1) }",
       "cannot convert value of type 'Int' to expected argument type 'String'"
     ),
@@ -78,6 +91,7 @@ import Testing
           _ = Note.where { $0.title.eq("a") && $0.stars > 1 && $0.pinnedAt == nil }
           _ = Note.insert { Note.Draft(title: "a") }
           _ = Note.all.select { Use.Columns(title: $0.title, count: $0.size) }
+        _ = Note.all.update { $0.stars = 1; $0.stars.set($0.size); $0.stars = $0.size + 1 }
         }
         """
     #expect(try Compiler().messages(in: source) == [])
