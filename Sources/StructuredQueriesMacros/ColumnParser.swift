@@ -43,6 +43,7 @@ struct ColumnParser {
   /// Reads one declaration, which may be of several properties or of none that is stored.
   mutating func parse(_ property: VariableDeclSyntax) {
     let marks = Marks(property.attributes)
+    for repeated in marks.repeated { report(TableDiagnostic.repeatedMark(repeated)) }
     for (binding, type) in property.typedBindings {
       if let modifier = property.modifiers.first(of: .static, .class) {
         _ = modifier
@@ -96,12 +97,13 @@ struct ColumnParser {
       property: name.text, name: quoted(name.bareName), type: typeModel, value: typeModel,
       access: visibility(of: property, type), initialValue: initialValue(of: binding, type))
     if isConstant { column.initialValue = nil }
+    column.initialValueIsHidden = !(binding.initializer?.value.isSelfContained ?? true)
     let nameNode = parse(marks, into: &column) ?? Syntax(name)
     if column.isGroup || !column.value.names.isSubset(of: Self.knownTypes) {
       column.place = place(name)
     }
     check(column, binding, type, of: property, marks)
-    if name.bareName == "_scope" {
+    if ["_scope", "queryFragment"].contains(name.bareName) {
       report(TableDiagnostic.reservedProperty(name, named: name.bareName))
     }
     if !column.isGroup, !names.insert(column.name.lowercased()).inserted {
@@ -124,7 +126,14 @@ struct ColumnParser {
       column = attributes.first(named: "Column")
       columns = attributes.first(named: "Columns")
       ephemeral = attributes.first(named: "Ephemeral")
+      let first = [column, columns, ephemeral].compactMap { $0?.id }
+      repeated = attributes.compactMap { $0.as(AttributeSyntax.self) }.filter { attribute in
+        ["Column", "Columns", "Ephemeral"].contains(attribute.name) && !first.contains(attribute.id)
+      }
     }
+
+    /// What says a second time what one of these says.
+    let repeated: [AttributeSyntax]
 
     /// The one that makes a column of the property.
     var any: AttributeSyntax? { column ?? columns }

@@ -131,6 +131,17 @@ extension ExprSyntax {
     return literal.literal.tokenKind == .keyword(.true)
   }
 
+  /// Whether the expression is a literal, or makes a value out of nothing, and names nothing else.
+  var isSelfContained: Bool {
+    if self.is(NilLiteralExprSyntax.self) { return true }
+    guard let call = self.as(FunctionCallExprSyntax.self) else {
+      return self.as(StringLiteralExprSyntax.self).map { $0.segments.count == 1 }
+        ?? (likelyType != nil)
+    }
+    return call.arguments.isEmpty && call.trailingClosure == nil
+      && ["Date", "UUID", "Data"].contains(call.calledExpression.plainText())
+  }
+
   /// The type that a literal, or the call of an initialiser, is most likely to have.
   var likelyType: String? {
     if self.is(BooleanLiteralExprSyntax.self) { return "Bool" }

@@ -284,6 +284,16 @@ extension TableDiagnostic {
       fixIts: [removal(of: attribute)])
   }
 
+  static func repeatedMark(_ attribute: AttributeSyntax) -> Diagnostic {
+    error(
+      at: attribute, "a second '@\(attribute.name)': say all in one",
+      fixIts: [removal(of: attribute)])
+  }
+
+  static func noncopyable(_ type: some SyntaxProtocol) -> Diagnostic {
+    error(at: type, "a struct that cannot be copied cannot be a table or a result row")
+  }
+
   static func optionalGroup(_ type: TypeSyntax) -> Diagnostic {
     error(at: type, "a group of columns cannot be optional: make its columns optional")
   }

@@ -33,6 +33,11 @@ struct TableModelParser {
       diagnostics.append(TableDiagnostic.notAStruct(declaration, macro: macro.rawValue))
       return nil
     }
+    let inherited = structure.inheritanceClause?.inheritedTypes ?? []
+    if let suppressed = inherited.first(where: { $0.type.is(SuppressedTypeSyntax.self) }) {
+      diagnostics.append(TableDiagnostic.noncopyable(suppressed.type))
+      return nil
+    }
     let surroundings = context.lexicalContext
     guard !surroundings.contains(where: { $0.isBody }) else {
       diagnostics.append(TableDiagnostic.localType(attribute, macro: macro.rawValue))

@@ -262,6 +262,15 @@ import Testing
         + "'@Selection'",
       fixed: ["struct Note { var id: Int }"]),
     Misuse(
+      source: "@Table struct Note { @Column @Column(\"b\") var a: Int }",
+      place: "1:30",
+      message: "a second '@Column': say all in one",
+      fixed: ["@Table struct Note { @Column var a: Int }"]),
+    Misuse(
+      source: "@Table struct Note: ~Copyable { var id: Int }",
+      place: "1:21",
+      message: "a struct that cannot be copied cannot be a table or a result row"),
+    Misuse(
       source: "@Table struct Note { var _scope: Int }",
       place: "1:26",
       message:

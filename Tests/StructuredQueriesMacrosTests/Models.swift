@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import StructuredQueries
 
 // Structs with everything that a declaration may have. That they compile is the first test.
@@ -121,8 +121,13 @@ extension Space {
 @Table public struct Open: Sendable {
   public let id: Int
   public private(set) var name: String
+  public var limit: Int = Open.standard * 2
+  public var sign: String? = "a"
+  public var date: Date = Date()
   var inside: Kind = .plain
   private var own: Kind?
+
+  static let standard = 5
 
   public init(id: Int, name: String) {
     self.id = id
@@ -182,6 +187,11 @@ struct Outside<Value> {
   let entry: Entry?
   @Column("n") var count: Int
   var selection: Int
+}
+
+@Selection struct Contact: Sendable, Equatable {
+  @Columns var address: Address
+  var name: String
 }
 
 @Table @Selection struct Both: Sendable {
