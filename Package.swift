@@ -128,7 +128,7 @@ let package = Package(
       name: "SharedFileCoordinationTests", dependencies: ["SharedFileCoordination", "CLinuxShims"],
       swiftSettings: strict),
     .testTarget(
-      name: "BoutiqueDBTests", dependencies: ["BoutiqueDB", "TestDatabase"],
+      name: "BoutiqueDBTests", dependencies: ["BoutiqueDB", "SQLiteConnection", "TestDatabase"],
       swiftSettings: strict),
     .testTarget(
       name: "DocumentedSnippets", dependencies: ["BoutiqueDB", "TestDatabase"],

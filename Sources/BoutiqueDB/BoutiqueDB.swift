@@ -96,7 +96,9 @@ public final class BoutiqueDB: Sendable {
     return ChangeToken(generation: position.generation, number: position.token)
   }
 
-  /// Closes the database: pending writes finish, observers end with ``BoutiqueError/closed(path:)``, the
-  /// files are given up. Returns when all of it is done; a second call waits for the first.
+  /// Closes the database: pending writes finish, observers end with
+  /// ``BoutiqueError/closed(path:)``, the files are given up.
+  ///
+  /// Returns when all of it is done; a second call waits for the first.
   public func close() async { await core.close() }
 }

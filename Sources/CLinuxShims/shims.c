@@ -9,6 +9,7 @@
 #include <string.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -289,6 +290,8 @@ int clx_run_in_fork(int (*body)(void *), void *context) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
+
+void clx_act_as_user(unsigned int user) { setfsuid((uid_t)user); }
 
 struct start {
   void (*body)(void *);

@@ -153,8 +153,9 @@ static inline int boutique_sqlite_values_equal(sqlite3_value *a, sqlite3_value *
       return memcmp(&x, &y, sizeof x) == 0;
     }
     default: {
-      const void *x = type == SQLITE_TEXT ? (const void *)sqlite3_value_text(a) : sqlite3_value_blob(a);
-      const void *y = type == SQLITE_TEXT ? (const void *)sqlite3_value_text(b) : sqlite3_value_blob(b);
+      const int isText = type == SQLITE_TEXT;
+      const void *x = isText ? (const void *)sqlite3_value_text(a) : sqlite3_value_blob(a);
+      const void *y = isText ? (const void *)sqlite3_value_text(b) : sqlite3_value_blob(b);
       int count = sqlite3_value_bytes(a);
       if (count != sqlite3_value_bytes(b)) return 0;
       if (count == 0) return 1;

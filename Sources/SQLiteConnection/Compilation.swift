@@ -37,7 +37,15 @@ extension ConnectionHandle {
       result.code = sqlite3_prepare_v3(database, text, length, flags, &result.pointer, &tail)
     }
     if let tail { result.end = result.start + (tail - text) }
-    guard result.code == SQLITE_OK else { return result }
+    guard result.code == SQLITE_OK else {
+      // After a syntax error the tail is where the parser stopped, in the middle of the statement.
+      let semicolon = UInt8(ascii: ";")
+      if result.end <= result.start || bytes[result.end - 1] != semicolon {
+        let next = bytes[result.end...].firstIndex(of: semicolon)
+        result.end = next.map { $0 + 1 } ?? bytes.count
+      }
+      return result
+    }
     (result.readSet, result.effects) = recorder.take(on: database)
     if SQLText.begins(with: "VACUUM", bytes, at: result.start) {
       // The one statement of effect that the authorizer is not asked about.

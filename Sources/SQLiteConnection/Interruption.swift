@@ -16,10 +16,14 @@ package final class Interruption: Sendable {
   }
 
   /// Makes the statements that run now fail with `interrupt`; without any, nothing happens.
-  package func interrupt() {
+  ///
+  /// Returns whether the connection was open.
+  @discardableResult
+  package func interrupt() -> Bool {
     address.withLock { address in
-      guard let database = OpaquePointer(bitPattern: address) else { return }
+      guard let database = OpaquePointer(bitPattern: address) else { return false }
       sqlite3_interrupt(database)
+      return true
     }
   }
 

@@ -78,9 +78,13 @@ package final class CoordinationFile: Sendable {
   }
 
   /// Looks at who holds, who waits and who has the database open, without taking any lock.
-  package func report() -> LockReport {
-    guard let membership = place.existing else { return LockReport.of(lockFile: path) }
-    return LockReport(membership: membership)
+  ///
+  /// - Parameter includesKernelLocks: Whether to look for the locks' holders in all processes, too.
+  package func report(includesKernelLocks: Bool = true) -> LockReport {
+    guard let membership = place.existing else {
+      return LockReport.of(lockFile: path, includesKernelLocks: includesKernelLocks)
+    }
+    return LockReport(membership: membership, includesKernelLocks: includesKernelLocks)
   }
 
   /// This process's slot, nil when it has none.
@@ -105,7 +109,9 @@ package final class CoordinationFile: Sendable {
     try place.check()
   }
 
-  /// Gives slot and locks up and closes the lock file. Doing so again does nothing.
+  /// Gives slot and locks up and closes the lock file.
+  ///
+  /// Doing so again does nothing.
   ///
   /// A thread that waits for the write lease gets `.closed`; an unfinished turn stays valid until
   /// it is finished.

@@ -10,6 +10,9 @@ package struct CoordinationOptions: Sendable {
   package var quantum: Duration
   /// How often a waiter looks by itself, in case the wake-up was lost with its sender.
   package var lookInterval: Duration
+  /// How long the lease may lie free before a waiter goes past those in front that do not take it
+  /// though they are not seen to be stopped.
+  package var patience: Duration
   /// How many processes get a place in the queue; only the process that makes the file decides.
   package var slotCount: Int
 
@@ -17,6 +20,7 @@ package struct CoordinationOptions: Sendable {
   package init(
     label: String = "", command: String = OwnProcess.commandLine, fileMode: UInt32 = 0o600,
     quantum: Duration = .milliseconds(1), lookInterval: Duration = .milliseconds(20),
+    patience: Duration = .milliseconds(100),
     slotCount: Int = LockFileLayout.maximumSlotCount
   ) {
     self.label = label
@@ -24,6 +28,7 @@ package struct CoordinationOptions: Sendable {
     self.fileMode = fileMode
     self.quantum = quantum
     self.lookInterval = lookInterval
+    self.patience = patience
     self.slotCount = min(max(1, slotCount), LockFileLayout.maximumSlotCount)
   }
 }

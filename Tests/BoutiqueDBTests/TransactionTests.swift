@@ -34,7 +34,7 @@ import Testing
           throw Stop()
         }
       }
-      #expect(try await db.read { try $0.query("SELECT * FROM t").count } == 0)
+      #expect(try await db.count(of: "SELECT * FROM t") == 0)
       #expect(try await db.currentToken() == before)
     }
   }
@@ -65,6 +65,24 @@ import Testing
       }
       let rows = try await db.read { try $0.query("SELECT * FROM t") }
       #expect(rows.isEmpty)
+    }
+  }
+
+  @Test func `a refused setting has not taken effect`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      for sql in ["PRAGMA locking_mode = EXCLUSIVE", "PRAGMA wal_autocheckpoint(5)"] {
+        for isScript in [true, false] {
+          await #expect(throws: BoutiqueError.self) {
+            try await db.write { conn in
+              if isScript { try conn.executeScript(sql) } else { try conn.execute(sql) }
+            }
+          }
+        }
+      }
+      let settings = try await db.write { conn in
+        try ["locking_mode", "wal_autocheckpoint"].map { try conn.query("PRAGMA \($0)")[0][0] }
+      }
+      #expect(settings == [.text("normal"), .integer(0)])
     }
   }
 

@@ -27,17 +27,16 @@ import Testing
   }
 
   @Test func `a name that begins with file and a colon is a name`() throws {
-    let name = "file:other.db?mode=memory"
-    let former = FileManager.default.currentDirectoryPath
-    // A relative path is the only one that can begin so; nothing else here depends on the directory.
-    #expect(FileManager.default.changeCurrentDirectoryPath(directory.path))
-    defer { _ = FileManager.default.changeCurrentDirectoryPath(former) }
+    // Only a relative path can begin so, and the current directory is everybody's: the file is
+    // made there under a name of its own, and removed.
+    let name = "file:\(UUID().uuidString).db?mode=memory"
+    defer { try? FileManager.default.removeItem(atPath: "./\(name)") }
     var options = ConnectionOptions()
     options.access = .readWriteCreate
     let connection = try Connection(path: name, options: options)
     try connection.execute("CREATE TABLE t (a)")
     #expect(connection.path == name)
-    #expect(directory.names == [name])
+    #expect(FileManager.default.fileExists(atPath: "./\(name)"))
   }
 
   @Test func `a database in memory leaves no file`() throws {
@@ -148,7 +147,7 @@ import Testing
     #expect(statement.parameterIndex(named: "a") == 0)
     #expect(!statement.isBusy)
     statement.reset()
-    connection.interruption.interrupt()
+    #expect(!connection.interruption.interrupt())
     connection.setBusyHandler(nil)
     #expect(!connection.isInTransaction && !connection.hasBusyStatement())
   }
@@ -190,7 +189,7 @@ import Testing
     connection?.abandon()
     #expect(connection?.isOpen == false)
     #expect(sqliteError { try connection?.execute("SELECT 1") }?.code == .misuse)
-    connection?.interruption.interrupt()
+    #expect(connection?.interruption.interrupt() == false)
     connection = nil
     try other.execute("INSERT INTO t VALUES (3)")
     #expect(try other.checkpoint(.truncate).busy)

@@ -87,12 +87,12 @@ import Testing
     handle.get()?.interrupt()
     #expect(thread.join())
     #expect(code.get() == .interrupt)
-    handle.get()?.interrupt()
+    #expect(handle.get()?.interrupt() == false)
   }
 
   @Test func `an interruption while nothing runs is forgotten`() throws {
     let connection = try directory.open()
-    connection.interruption.interrupt()
+    #expect(connection.interruption.interrupt())
     #expect(try connection.queryInt64("SELECT 1") == 1)
   }
 

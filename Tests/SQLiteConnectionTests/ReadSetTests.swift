@@ -10,7 +10,8 @@ import Testing
     connection = try directory.open()
     try connection.script(
       """
-      CREATE TABLE person (id INTEGER PRIMARY KEY, name, team REFERENCES team(id) ON DELETE CASCADE);
+      CREATE TABLE person (
+        id INTEGER PRIMARY KEY, name, team REFERENCES team(id) ON DELETE CASCADE);
       CREATE TABLE team (id INTEGER PRIMARY KEY, name, colour);
       CREATE TABLE log (entry);
       CREATE TABLE keyed (k PRIMARY KEY, v) WITHOUT ROWID;

@@ -50,7 +50,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("SELECT 1; /* x */ SELECT nonsense; SELECT 2", 2, 7, "no such column: nonsense"),
+      ("SELECT 1; SELECT nonsense, 2; SELECT 2", 2, 7, "no such column: nonsense"),
       ("CREATE TABLE t (a NOT NULL); SELECT 1; INSERT INTO t VALUES (NULL)", 3, nil, nil),
       ("SELECT 1; SELEC 2", 2, 0, nil),
     ] as [(String, Int, Int?, String?)])
@@ -59,6 +59,8 @@ import Testing
   ) {
     let error = sqliteError { try connection.script(sql) }
     #expect(error?.statementNumber == number)
+    let text = String(sql.split(separator: ";")[number - 1].drop { $0 == " " })
+    #expect(error?.sql == text || error?.sql == text + ";")
     #expect(error?.byteOffset == offset)
     if let message { #expect(error?.message == message) }
     #expect(error?.description.contains("statement \(number) of the script") == true)

@@ -15,7 +15,8 @@ import Testing
   static let values: [SQLiteValue] = [
     .null, .integer(0), .integer(-1), .integer(.min), .integer(.max),
     .real(0.1), .real(.infinity), .real(-.infinity), .real(.leastNonzeroMagnitude),
-    .real(.greatestFiniteMagnitude), .text(""), .text("a\0b"), .text("\0"), .text("🧵 é e\u{301}"),
+    .real(.greatestFiniteMagnitude), .text(""), .text("a\0b"), .text("\0"),
+    .text("🧵 é e\u{301}"),
     .text(String(repeating: "long ", count: 100_000)), .blob([]), .blob([0]),
     .blob([UInt8](0...255)),
   ]
@@ -141,7 +142,7 @@ import Testing
   @Test(arguments: [
     "SELECT 1;", "SELECT 1 ; ; ", ";SELECT 1", "SELECT 1 -- comment", "SELECT 1; -- comment",
     "SELECT 1 /* comment */;\n\t\u{c}\r/* open", "-- first\nSELECT 1", "\u{feff}SELECT 1",
-    "/* ; */ SELECT 1; /* * / ; **/",
+    "/* ; */ SELECT 1; /* * / ; **/", "/*/ SELECT 2 */ SELECT 1 /**/",
   ])
   func `comments and semicolons around a statement are fine`(sql: String) throws {
     #expect(try connection.queryInt64(sql) == 1)
@@ -205,6 +206,10 @@ import Testing
     insert.reset()
     try insert.run()
     #expect(try connection.queryInt64("SELECT count(*) FROM t") == 2)
+    let query = try connection.prepare("SELECT a FROM t")
+    #expect(try query.step() && query.step())
+    for _ in 0..<3 { #expect(try !query.step()) }
+    query.reset()
   }
 
   @Test func `a reset clears the parameters and may be repeated`() throws {

@@ -45,7 +45,10 @@ import Testing
     try connection.execute("CREATE VIRTUAL TABLE f USING fts5(a)")
     try ImmediateTransaction.begin(on: connection)
     try connection.execute(
-      "INSERT INTO f WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) SELECT 'x' || i FROM n"
+      """
+      INSERT INTO f
+        WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) SELECT 'x' || i FROM n
+      """
     )
     try insert()
     connection.setProgressHandler(everyOpcodes: 1) { true }

@@ -18,7 +18,9 @@ enum CaptureSchema {
 
   static let internalTables: Set<String> = [commitTable, metaTable, originTable, migrationTable]
 
-  /// The layout of the tables above. A file with another number is refused, not guessed at.
+  /// The layout of the tables above.
+  ///
+  /// A file with another number is refused, not guessed at.
   static let version: Int64 = 1
 
   private static let statements = [
@@ -61,14 +63,18 @@ enum CaptureSchema {
     """,
   ]
 
-  /// What Turso's `turso_cdc` table shows, in its columns' names and order (version 2 of its layout).
-  /// A table that changed as a whole is one row with a NULL id.
+  /// What Turso's `turso_cdc` table shows, in its columns' names and order (version 2 of its
+  /// layout).
+  ///
+  /// A table that changed as a whole is one row with a NULL id. Written with `json_each` alone:
+  /// where the schema is not trusted SQLite refuses `json_extract` in a view.
   private static let tursoView = """
     CREATE VIEW IF NOT EXISTS turso_cdc AS
     SELECT c.first + j.key AS change_id, c.time / 1000 AS change_time, c.first AS change_txn_id,
-           json_extract(j.value, '$[0]') AS change_type,
-           json_extract(c.tables, '$[' || json_extract(j.value, '$[1]') || ']') AS table_name,
-           json_extract(j.value, '$[2]') AS id,
+           (SELECT value FROM json_each(j.value) WHERE key = 0) AS change_type,
+           (SELECT value FROM json_each(c.tables)
+             WHERE key = (SELECT value FROM json_each(j.value) WHERE key = 1)) AS table_name,
+           (SELECT value FROM json_each(j.value) WHERE key = 2) AS id,
            NULL AS before, NULL AS after, NULL AS updates
       FROM boutiquedb_cdc AS c, json_each(c.changes) AS j
     UNION ALL
@@ -76,11 +82,18 @@ enum CaptureSchema {
     ORDER BY change_id
     """
 
-  /// Makes what is missing. Runs inside a transaction.
+  /// Makes what is missing.
+  ///
+  /// Runs inside a transaction.
   ///
   /// - Throws: ``BoutiqueError/databaseNewer(path:unknown:)`` for a later layout.
   static func install(on connection: Connection) throws {
+    let hadLog = try exists(commitTable, on: connection)
     for statement in statements { try connection.execute(statement) }
+    if !hadLog {
+      try connection.execute(
+        "UPDATE boutiquedb_meta SET value = lower(hex(randomblob(16))) WHERE key = 'generation'")
+    }
     let version = try connection.queryInt64(
       "SELECT value FROM boutiquedb_meta WHERE key = 'version'")
     guard version == Self.version else {
@@ -88,9 +101,14 @@ enum CaptureSchema {
         path: connection.path, unknown: ["change log layout \(version ?? -1)"])
     }
     // A user's own object of that name stays theirs.
-    let taken = try connection.queryInt64(
-      "SELECT 1 FROM sqlite_schema WHERE lower(name) = 'turso_cdc'")
-    if taken == nil { try connection.execute(tursoView) }
+    if try !exists(turso, on: connection) { try connection.execute(tursoView) }
+  }
+
+  private static func exists(_ name: String, on connection: Connection) throws -> Bool {
+    let select = try connection.prepare("SELECT 1 FROM sqlite_schema WHERE lower(name) = ?1")
+    defer { select.reset() }
+    try select.bind(name, at: 1)
+    return try select.step()
   }
 
   /// Whether the tables are there, so that opening need not write.

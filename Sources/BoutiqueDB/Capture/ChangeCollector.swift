@@ -57,7 +57,9 @@ final class ChangeCollector: PreupdateObserver {
 
   func mark() -> Mark { Mark(changes: changes.count, tables: tables) }
 
-  /// Drops what was gathered after `mark`. A schema change stays noted.
+  /// Drops what was gathered after `mark`.
+  ///
+  /// A schema change stays noted.
   func rollBack(to mark: Mark) {
     changes.removeSubrange(min(mark.changes, changes.count)...)
     tables = mark.tables

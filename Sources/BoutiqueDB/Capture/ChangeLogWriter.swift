@@ -37,29 +37,28 @@ final class ChangeLogWriter {
     self.retention = retention
   }
 
-  /// Learns where the log and the schema stand. Call right after BEGIN IMMEDIATE.
+  /// Learns where the log and the schema stand.
+  ///
+  /// Call right after BEGIN IMMEDIATE.
   func begin() throws {
     counterBefore = sqlite.walIndexHeader()?.change
     // When nobody has committed since our last commit, what we know still holds.
     if let counterBefore, counterBefore == knownCounter { return }
     knownCounter = nil
-    head = try sqlite.queryInt64(Self.headQuery) ?? 0
     let version = try sqlite.queryInt64("PRAGMA schema_version")
     if version != schemaVersion {
+      if try !CaptureSchema.isInstalled(on: sqlite) { try reinstall() }
       try shapes.load(from: sqlite)
-      let isFirst = schemaVersion == nil
+      // Each time until it passes: a program that was overtaken must not write the second time either.
+      try onForeignSchemaChange?()
       schemaVersion = version
-      if !isFirst { try onForeignSchemaChange?() }
     }
+    head = try ChangeReader.newestToken(on: sqlite)
   }
 
-  /// The newest token. The sequence table remembers it even if the log has been emptied.
-  static let headQuery = """
-    SELECT max(coalesce((SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1), 0),
-               coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'boutiquedb_cdc'), 0))
-    """
-
-  /// Adds the commit's row. Call last before COMMIT.
+  /// Adds the commit's row.
+  ///
+  /// Call last before COMMIT.
   ///
   /// - Returns: the change set as other processes will read it, to be published after the commit.
   func append(_ summary: CommitSummary, schemaChanged: Bool) throws -> ChangeSet {
@@ -113,6 +112,14 @@ final class ChangeLogWriter {
   /// Notes that the transaction is undone.
   func didRollBack() { knownCounter = nil }
 
+  /// Makes the log anew after a foreign tool has dropped it.
+  ///
+  /// Its numbers start again, so it is another generation.
+  private func reinstall() throws {
+    try CaptureSchema.install(on: sqlite)
+    origin = nil
+  }
+
   private func insertOrigin() throws -> Int64 {
     let insert = try sqlite.prepare(
       "INSERT INTO boutiquedb_origin (pid, label, started) VALUES (?1, ?2, ?3)")
@@ -130,8 +137,10 @@ final class ChangeLogWriter {
   /// cost for one commit stays constant.
   private var pruningInterval: Int { max(16, retention.rows / 16) }
 
-  /// Removes records beyond the retention. The newest one always stays, since it is where others
-  /// continue. A reader that is further behind finds a gap and refreshes everything.
+  /// Removes records beyond the retention.
+  ///
+  /// The newest one always stays, since it is where others continue. A reader that is further
+  /// behind finds a gap and refreshes everything.
   private func pruneNowAndThen(newest: Int64, time: Int64) throws {
     guard commitsSincePruning >= pruningInterval else { return }
     commitsSincePruning = 0

@@ -79,7 +79,8 @@ struct CommitSummary: Hashable, Sendable {
     changes = []
     changes.reserveCapacity(list.count)
     for item in list {
-      guard item.count >= 3, let number = item[0] as? Int, let kind = RecordedChange.Kind(rawValue: number),
+      guard item.count >= 3, let number = item[0] as? Int,
+        let kind = RecordedChange.Kind(rawValue: number),
         let table = item[1] as? Int, names.indices.contains(table), let key = RowKey(json: item[2])
       else { return nil }
       let columns = item.count > 3 ? (item[3] as? [Int] ?? []) : []
@@ -122,7 +123,9 @@ extension [UInt8] {
     self = []
     var high: UInt8?
     for digit in hex.utf8 {
-      guard let value = Character(UnicodeScalar(digit)).hexDigitValue.map(UInt8.init) else { continue }
+      guard let value = Character(UnicodeScalar(digit)).hexDigitValue.map(UInt8.init) else {
+        continue
+      }
       if let first = high {
         append(first << 4 | value)
         high = nil
@@ -146,7 +149,8 @@ extension String {
         case .null: self += "null"
         case .integer(let number): self += String(number)
         // Infinities have no JSON form; as texts they still tell the row apart for a reader.
-        case .real(let number): if number.isFinite { self += "\(number)" } else { appendJSON("\(number)") }
+        case .real(let number):
+          if number.isFinite { self += "\(number)" } else { appendJSON("\(number)") }
         case .text(let text): appendJSON(text)
         case .blob(let bytes):
           self += "{\"x\":\""
@@ -158,8 +162,9 @@ extension String {
     }
   }
 
-  /// Appends a text as a JSON string. NUL is written as an escape: SQLite's JSON functions stop at it
-  /// otherwise.
+  /// Appends a text as a JSON string.
+  ///
+  /// NUL is written as an escape: SQLite's JSON functions stop at it otherwise.
   fileprivate mutating func appendJSON(_ text: String) {
     self += "\""
     for scalar in text.unicodeScalars {
@@ -167,7 +172,8 @@ extension String {
       case "\"": self += "\\\""
       case "\\": self += "\\\\"
       case _ where scalar.value < 0x20:
-        self += "\\u" + String(repeating: "0", count: scalar.value < 16 ? 3 : 2)
+        self +=
+          "\\u" + String(repeating: "0", count: scalar.value < 16 ? 3 : 2)
           + String(scalar.value, radix: 16)
       default: unicodeScalars.append(scalar)
       }

@@ -14,7 +14,8 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
     case .lockTimeout(let timeout):
       return "the write lock of \(timeout.path) \(timeout.sentence)"
     case .migrationLockTimeout(let timeout):
-      return "another process is preparing or migrating \(timeout.path): the lock \(timeout.sentence)"
+      return
+        "another process is preparing or migrating \(timeout.path): the lock \(timeout.sentence)"
     case .notADatabase(let path):
       return "\(path) is not an SQLite database (or is encrypted); it was left as it is"
     case .corrupt(let path, let message):
@@ -23,7 +24,8 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
     case .readOnly(let path, let message):
       return "\(path) cannot be written: \(message)"
     case .diskFull(let path, let message):
-      return "no space left for \(path): \(message); the transaction left nothing behind, try again "
+      return
+        "no space left for \(path): \(message); the transaction left nothing behind, try again "
         + "when there is room"
     case .inputOutput(let path, let message):
       return "input/output error on \(path): \(message)"
@@ -38,7 +40,8 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
     case .invalidPath(let path, let message):
       return "\(path) cannot name a database: \(message)"
     case .fileReplaced(let path, let message):
-      return "\(path) is no longer the file that was opened: \(message); nothing more is written to "
+      return
+        "\(path) is no longer the file that was opened: \(message); nothing more is written to "
         + "it, close and open again"
     case .databaseNewer(let path, let unknown):
       return "\(path) was migrated by a newer program: this one does not know "
@@ -85,7 +88,8 @@ extension LockTimeout {
     if let purpose = holder.purpose, !purpose.isEmpty { text += ", for: \(purpose)" }
     if holder.isForeign { text += "; it does not use this library" }
     if holder.isStopped {
-      text += "; it is stopped: continue it (kill -CONT \(holder.pid)) or end it "
+      text +=
+        "; it is stopped: continue it (kill -CONT \(holder.pid)) or end it "
         + "(kill -9 \(holder.pid))"
     }
     return text

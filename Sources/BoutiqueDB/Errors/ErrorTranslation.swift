@@ -11,7 +11,8 @@ extension BoutiqueError {
     case .readOnlyDirectory, .readOnlyCantInit, .readOnlyRecovery:
       self = .readOnly(
         path: path,
-        message: "\(message); a WAL database needs write permission on its directory, or its -wal and "
+        message:
+          "\(message); a WAL database needs write permission on its directory, or its -wal and "
           + "-shm files present (\(FileFacts.describe(directoryOf: path)))")
       return
     case .readOnlyDBMoved:
@@ -53,6 +54,16 @@ extension BoutiqueError {
     case .closed: self = .closed(path: databasePath)
     default: self = .lockFile(path: databasePath + "-lock", message: error.description)
     }
+  }
+
+  /// Translates an error of a backup, which may be about either of two files.
+  static func translate(_ error: any Error, path: String, destination: String) -> any Error {
+    guard let error = error as? SQLiteError, error.code.primary == .cantOpen else {
+      return translate(error, path: path)
+    }
+    return BoutiqueError.permissionDenied(
+      path: destination,
+      message: "\(error.message) (\(FileFacts.describe(directoryOf: destination)))")
   }
 
   /// Translates any error of a lower room; leaves others as they are.

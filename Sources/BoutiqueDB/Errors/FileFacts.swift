@@ -1,14 +1,17 @@
 import Glibc
 
-/// What `stat` says about a file, for messages. Nothing here opens a file: closing a descriptor of the
-/// database would drop SQLite's locks of the whole process.
+/// What `stat` says about a file, for messages.
+///
+/// Nothing here opens a file: closing a descriptor of the database would drop SQLite's locks of the
+/// whole process.
 enum FileFacts {
   /// Owner, group and mode, or why they cannot be read.
   static func describe(_ path: String) -> String {
     var info = stat()
     guard stat(path, &info) == 0 else { return "\(path): \(String(cString: strerror(errno)))" }
     let mode = String(info.st_mode & 0o7777, radix: 8)
-    return "\(path) belongs to \(user(info.st_uid)), mode 0\(mode); this process is \(user(geteuid()))"
+    return
+      "\(path) belongs to \(user(info.st_uid)), mode 0\(mode); this process is \(user(geteuid()))"
   }
 
   /// The same for the directory of a file.

@@ -3,31 +3,29 @@ import Synchronization
 
 /// Whether the task that asked for a read or a write has been cancelled, and whom to interrupt then.
 final class CancellationFlag: Sendable {
-  private struct State {
-    var isCancelled = false
-    var running: Interruption?
-  }
+  /// Set with the lock of `running` held; read without it, from SQLite's handlers.
+  private let flag = Atomic(false)
+  private let running = Mutex<Interruption?>(nil)
 
-  private let state = Mutex(State())
+  var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
-  var isCancelled: Bool { state.withLock(\.isCancelled) }
-
-  /// Interrupts the statement that is running, or that would run next.
+  /// Marks the work as cancelled and interrupts the statement that is running for it.
   func cancel() {
-    let running = state.withLock { state in
-      state.isCancelled = true
-      return state.running
+    // Interrupted with the lock held: once `end` has returned, an interruption that was on its way could
+    // only hit the next task's statement.
+    running.withLock { running in
+      flag.store(true, ordering: .releasing)
+      _ = running?.interrupt()
     }
-    running?.interrupt()
   }
 
   /// Says that statements of `connection` run for this task from now on.
   ///
   /// - Returns: false when the task has been cancelled already.
   func begin(_ interruption: Interruption) -> Bool {
-    state.withLock { state in
-      guard !state.isCancelled else { return false }
-      state.running = interruption
+    running.withLock { running in
+      guard !isCancelled else { return false }
+      running = interruption
       return true
     }
   }
@@ -37,9 +35,9 @@ final class CancellationFlag: Sendable {
   /// - Returns: false when the task has been cancelled meanwhile. From a true on, a cancellation comes
   ///   too late and changes nothing.
   func end() -> Bool {
-    state.withLock { state in
-      state.running = nil
-      return !state.isCancelled
+    running.withLock { running in
+      running = nil
+      return !isCancelled
     }
   }
 }

@@ -6,15 +6,21 @@ import Synchronization
 /// memory. Where a part of the log is gone, or a program without this library has committed, it gets one
 /// change with `isEverything` in that place.
 public struct ChangeFeed: AsyncSequence, Sendable {
+  /// What the sequence is of.
   public typealias Element = BoutiqueChange
+  /// What iterating can throw.
   public typealias Failure = any Error
 
-  let core: OpenDatabase
+  // The database itself: it must not close because the caller needs it for nothing else any more.
+  let db: BoutiqueDB
   let start: ChangeToken?
 
-  /// Creates a reader of the log. Without a token it begins with the first commit after its first
-  /// `next()`.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: FeedReader(core: core, start: start)) }
+  /// Creates a reader of the log.
+  ///
+  /// Without a token it begins with the first commit after its first `next()`.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(reader: FeedReader(db: db, start: start))
+  }
 
   /// One reader of the change log.
   public struct Iterator: AsyncIteratorProtocol {
@@ -47,11 +53,13 @@ final class FeedReader: ChangeObserver {
   private static let batchSize = 256
 
   private let guarded = Mutex(Guarded())
-  private let core: OpenDatabase
+  private let db: BoutiqueDB
   private let start: ChangeToken?
 
-  init(core: OpenDatabase, start: ChangeToken?) {
-    self.core = core
+  private var core: OpenDatabase { db.core }
+
+  init(db: BoutiqueDB, start: ChangeToken?) {
+    self.db = db
     self.start = start
   }
 
@@ -94,16 +102,26 @@ final class FeedReader: ChangeObserver {
     try core.checkUsable()
     let id = core.hub.add(self)
     guarded.withLock { $0.registration = id }
+    do {
+      let position = try await startingPosition()
+      guarded.withLock { $0.position = position }
+    } catch {
+      guarded.withLock { $0.registration = nil }
+      core.hub.remove(id)
+      throw error
+    }
+  }
+
+  private func startingPosition() async throws -> LogPosition {
     try await core.hub.activate()
     let start = start
-    let position = try await core.read { connection -> LogPosition in
+    return try await core.read { connection -> LogPosition in
       let sqlite = connection.sqlite
       guard let start else { return try ChangeReader.head(on: sqlite) }
       return LogPosition(
         generation: start.generation, token: start.number,
         counter: try ChangeReader.counterAfter(start.number, on: sqlite))
     }
-    guarded.withLock { $0.position = position }
   }
 
   private func read() async throws {
@@ -126,7 +144,7 @@ final class FeedReader: ChangeObserver {
       guarded.position = batch.position
       if batch.hasMore { guarded.mayHaveMore = true }
       guarded.buffer.append(
-        contentsOf: batch.changes.map { change in
+        contentsOf: batch.changes.lazy.filter { !$0.isEmpty }.map { change in
           let origin: ChangeOrigin =
             change.origin.map { $0 == own ? .thisProcess : origins[$0] ?? .foreign } ?? .foreign
           return BoutiqueChange(change, generation: batch.position.generation, origin: origin)
@@ -138,7 +156,9 @@ final class FeedReader: ChangeObserver {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let mustWait = guarded.withLock { guarded in
-          guard !guarded.mayHaveMore, guarded.failure == nil, !Task.isCancelled else { return false }
+          guard !guarded.mayHaveMore, guarded.failure == nil, !Task.isCancelled else {
+            return false
+          }
           guarded.continuation = continuation
           return true
         }
@@ -157,6 +177,6 @@ extension BoutiqueDB {
   ///   the first commit after the iteration has begun. When the log no longer reaches back to the token,
   ///   the first change says `isEverything`.
   public func changes(since token: ChangeToken? = nil) -> ChangeFeed {
-    ChangeFeed(core: core, start: token)
+    ChangeFeed(db: self, start: token)
   }
 }

@@ -37,7 +37,7 @@ enum ChangeReader {
     guard let generation = try generation(on: sqlite) else {
       return LogPosition(generation: "", token: 0, counter: counter)
     }
-    let token = try sqlite.queryInt64(ChangeLogWriter.headQuery) ?? 0
+    let token = try newestToken(on: sqlite)
     var position = LogPosition(generation: generation, token: token, counter: counter)
     if let after = try counterAfter(token, on: sqlite), let counter, after.isAhead(of: counter) {
       position.counter = after
@@ -90,7 +90,7 @@ enum ChangeReader {
     select.reset()
     if count == limit { return Batch(changes: changes, position: position, hasMore: true) }
 
-    if count == 0, (try sqlite.queryInt64(ChangeLogWriter.headQuery) ?? 0) < position.token {
+    if count == 0, try newestToken(on: sqlite) < position.token {
       everything()
       return Batch(changes: changes, position: try head(on: sqlite), hasMore: false)
     }
@@ -113,8 +113,25 @@ enum ChangeReader {
     return Batch(changes: changes, position: position, hasMore: false)
   }
 
+  /// Returns the newest token; 0 when there is no change log.
+  ///
+  /// The sequence table remembers it even if the log has been emptied.
+  static func newestToken(on sqlite: Connection) throws -> Int64 {
+    do {
+      return try sqlite.queryInt64(
+        """
+        SELECT max(coalesce((SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1), 0),
+                   coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'boutiquedb_cdc'), 0))
+        """) ?? 0
+    } catch {
+      guard error.code.primary == .error else { throw error }
+      return 0
+    }
+  }
+
   /// Returns the counter after the commit with a token; nil when its row is gone.
   static func counterAfter(_ token: Int64, on sqlite: Connection) throws -> UInt32? {
+    guard try generation(on: sqlite) != nil else { return nil }
     let select = try sqlite.prepare("SELECT counter_after FROM boutiquedb_cdc WHERE token = ?1")
     defer { select.reset() }
     try select.bind(token, at: 1)
@@ -126,7 +143,8 @@ enum ChangeReader {
   static func generation(on sqlite: Connection) throws -> String? {
     do {
       return try sqlite.queryText("SELECT value FROM boutiquedb_meta WHERE key = 'generation'")
-    } catch let error where error.code.primary == .error {
+    } catch {
+      guard error.code.primary == .error else { throw error }
       return nil
     }
   }

@@ -41,7 +41,9 @@ public struct RowChange: Hashable, Sendable {
 public struct BoutiqueChange: Hashable, Sendable {
   /// The position after this change; pass it to `changes(since:)` to go on from here.
   public var token: ChangeToken
-  /// The tables that changed, in the order in which they were first touched. Empty when ``isEverything``.
+  /// The tables that changed, in the order in which they were first touched.
+  ///
+  /// Empty when ``isEverything``.
   public var tables: [String]
   /// The rows that are known one by one, in the order in which they changed.
   public var rows: [RowChange]
@@ -52,8 +54,9 @@ public struct BoutiqueChange: Hashable, Sendable {
   public var isEverything: Bool
   /// Who made the commit.
   public var origin: ChangeOrigin
-  /// When, in milliseconds since 1970 by the writer's wall clock; nil where unknown. Order is the token's,
-  /// never the clock's.
+  /// When, in milliseconds since 1970 by the writer's wall clock; nil where unknown.
+  ///
+  /// Order is the token's, never the clock's.
   public var time: Int64?
 }
 
@@ -71,6 +74,9 @@ struct ChangeSet: Sendable {
   /// The WAL index's change counter before the commit; it is one more after.
   var counterBefore: UInt32?
   var counterAfter: UInt32?
+
+  /// Whether it changed nothing in the end (what a savepoint undid).
+  var isEmpty: Bool { !isEverything && summary.tables.isEmpty }
 
   static func everything(after token: Int64) -> ChangeSet {
     ChangeSet(

@@ -24,9 +24,10 @@ final class Checkpointer: Sendable {
   /// What the last failed checkpoint said, until one succeeds.
   var lastError: String? { state.withLock(\.lastError) }
 
-  /// Checkpoints when enough has been written since the last time. Call under the lease, outside a
-  /// transaction.
-  func runIfDue(on sqlite: Connection, busy: BusyWait) {
+  /// Checkpoints when enough has been written since the last time.
+  ///
+  /// Call under the lease, outside a transaction.
+  func runIfDue(on sqlite: Connection, limits: StatementLimits) {
     guard let header = sqlite.walIndexHeader(), header.maxFrame > 0 else { return }
     let isDue = state.withLock { state in
       // The log started again from its beginning.
@@ -38,7 +39,7 @@ final class Checkpointer: Sendable {
     guard isDue else { return }
     let size = Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
     // A truncating checkpoint waits for readers; ours must not, others wait for the lease.
-    busy.limit = .zero
+    limits.wait = .zero
     do {
       _ = try sqlite.checkpoint(size > bound ? .truncate : .passive)
       state.withLock { $0.lastError = nil }

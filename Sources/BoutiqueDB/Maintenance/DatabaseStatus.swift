@@ -39,7 +39,9 @@ public struct DatabaseStatus: Sendable, Codable {
   /// The version of the SQLite library.
   public var sqliteVersion: String
   /// Whether that version can lose commits when a foreign program checkpoints beside a writer (the
-  /// WAL-reset bug of 3.7.0 to 3.51.2). This library's own checkpoints never do.
+  /// WAL-reset bug of 3.7.0 to 3.51.2).
+  ///
+  /// This library's own checkpoints never do.
   public var sqliteHasWALResetBug: Bool
   /// `wal`, or `memory`.
   public var journalMode: String
@@ -88,7 +90,9 @@ extension BoutiqueDB {
       let head = try ChangeReader.head(on: sqlite)
       let hasLog = !head.generation.isEmpty
       let header = sqlite.walIndexHeader()
-      let report = core.coordination?.report()
+      // Opened for reading only it has no slot, but can look all the same.
+      let report: LockReport? =
+        core.isShared ? core.coordination?.report() ?? LockReport.of(databasePath: core.path) : nil
       let load = core.pool?.load
       return DatabaseStatus(
         path: core.path,
@@ -140,8 +144,11 @@ extension DatabaseStatus.Member {
 }
 
 extension OpenDatabase {
+  /// Whether other processes may have the database open.
+  fileprivate var isShared: Bool { configuration.multiProcess && path != ":memory:" }
+
   fileprivate var bellDescription: String {
-    guard configuration.multiProcess, path != ":memory:" else { return "none" }
+    guard isShared else { return "none" }
     switch hub.bell {
     case nil: return "not observing"
     case .inotify: return "inotify"

@@ -46,8 +46,9 @@ extension BoutiqueDB {
     }
   }
 
-  /// Rebuilds the file without unused space (`VACUUM`), under the write lease. Needs as much free disk as
-  /// the database is large. Observers refresh everything.
+  /// Rebuilds the file without unused space (`VACUUM`), under the write lease.
+  ///
+  /// Needs as much free disk as the database is large. Observers refresh everything.
   public func vacuum() async throws {
     let hub = core.hub
     try await core.maintain(purpose: "vacuum") { writer in
@@ -70,6 +71,7 @@ extension BoutiqueDB {
     }
     try core.checkUsable()
     let destination = url.path(percentEncoded: false)
+    try checkIsNoFileOfOurs(destination)
     let mode = core.configuration.filePermissions.mode
     if core.pool == nil {
       try await core.maintain(purpose: "backup") { writer in
@@ -86,20 +88,30 @@ extension BoutiqueDB {
             with: Result {
               do {
                 try core.files?.check()
-                let source = try core.factory.openReader()
+                let (source, _) = try core.factory.openReader()
                 defer { source.close() }
                 try source.backup(to: destination, fileMode: mode, overwrite: overwrite) { _, _ in
                   !flag.isCancelled
                 }
               } catch {
                 if flag.isCancelled { throw CancellationError() }
-                throw BoutiqueError.translate(error, path: core.path)
+                throw BoutiqueError.translate(error, path: core.path, destination: destination)
               }
             })
         }
       }
     } onCancel: {
       flag.cancel()
+    }
+  }
+
+  /// Refuses to put a backup in the place of a file of the database, through links too: replacing the log
+  /// would undo commits.
+  private func checkIsNoFileOfOurs(_ destination: String) throws {
+    let resolved = try DatabasePath.resolve(destination)
+    for suffix in ["", "-wal", "-shm", "-journal", "-lock"] where resolved == path + suffix {
+      throw BoutiqueError.invalidPath(
+        path: destination, message: "it belongs to the database itself; choose another name")
     }
   }
 
@@ -112,6 +124,8 @@ extension BoutiqueDB {
         guard case .text(let text) = row[0], text != "ok" else { return nil }
         return text
       }
+      // On a damaged file the second check could fail and take the findings of the first along.
+      guard problems.isEmpty else { return problems }
       for row in try connection.query("PRAGMA foreign_key_check") {
         problems.append(
           "row \(row[1]) of \(row[0]) refers to a missing row of \(row[2]) (foreign key \(row[3]))")

@@ -23,10 +23,18 @@ struct Migrator: Sendable {
     _ = try pending(on: sqlite)
   }
 
-  /// Applies what is missing. Call on the writer thread, under the write lease.
+  /// Whether a migration of the plan is not applied yet.
+  func isBehind(on sqlite: Connection) throws -> Bool {
+    guard !plan.migrations.isEmpty else { return false }
+    return try !pending(on: sqlite).isEmpty
+  }
+
+  /// Applies what is missing.
+  ///
+  /// Call on the writer thread, under the write lease.
   func migrate(with writer: Writer) throws {
     let sqlite = writer.sqlite
-    guard !plan.migrations.isEmpty, try !pending(on: sqlite).isEmpty else { return }
+    guard try isBehind(on: sqlite) else { return }
     // Inside a transaction the switch would do nothing (SQLite, PRAGMA foreign_keys).
     let enforces = try sqlite.queryInt64("PRAGMA foreign_keys") == 1
     if enforces { try sqlite.execute("PRAGMA foreign_keys = OFF") }
@@ -90,7 +98,8 @@ struct Migrator: Sendable {
       let isKnown = plan.migrations.contains { $0.id == done }
       throw BoutiqueError.migrationOrder(
         path: path,
-        message: "number \(position + 1) was '\(done)' when it was applied and is '\(planned.id)' in "
+        message:
+          "number \(position + 1) was '\(done)' when it was applied and is '\(planned.id)' in "
           + "the plan; '\(done)' "
           + (isKnown ? "has another place now" : "is no longer in the plan")
           + ". A plan is only ever appended to")

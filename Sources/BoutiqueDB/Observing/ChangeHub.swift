@@ -62,7 +62,8 @@ final class ChangeHub: Sendable {
       if let failure = monitor.withLock(\.failure) { throw failure }
       return
     }
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       let (outcome, start) = monitor.update { state -> (Result<Void, any Error>?, Bool) in
         if let failure = state.failure { return (.failure(failure), false) }
         if state.isActive { return (.success(()), false) }
@@ -79,7 +80,9 @@ final class ChangeHub: Sendable {
     }
   }
 
-  /// Adds an observer. It is kept weakly.
+  /// Adds an observer.
+  ///
+  /// It is kept weakly.
   ///
   /// - Returns: what to give to `remove`.
   func add(_ observer: any ChangeObserver) -> Int {
@@ -107,7 +110,9 @@ final class ChangeHub: Sendable {
 
   // MARK: Changes
 
-  /// Tells observers of a commit of this process. Called by the writer thread after the commit.
+  /// Tells observers of a commit of this process.
+  ///
+  /// Called by the writer thread after the commit.
   func publish(_ change: ChangeSet) {
     let observers = monitor.withLock { state in
       state.ownOrigin = change.origin
@@ -128,7 +133,8 @@ final class ChangeHub: Sendable {
     let (observers, changes) = monitor.withLock { state in
       let told = state.position
       // The writer thread may have gone further meanwhile; then its position stands.
-      if told.map({ $0.generation != batch.position.generation || $0.token <= batch.position.token })
+      if told.map({ $0.generation != batch.position.generation || $0.token <= batch.position.token }
+      )
         ?? true
       {
         state.position = batch.position
@@ -169,7 +175,9 @@ final class ChangeHub: Sendable {
     _ = monitor.wait { state -> Bool? in state.threadIsRunning ? nil : true }
   }
 
-  /// Wakes the observing thread. Called by the bell's thread.
+  /// Wakes the observing thread.
+  ///
+  /// Called by the bell's thread.
   func wake(_ reason: Wake) { monitor.update { $0.pending.insert(reason) } }
 }
 

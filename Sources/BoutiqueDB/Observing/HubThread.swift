@@ -50,6 +50,11 @@ final class HubThread {
         // A replaced or deleted file: nothing more will be heard of it.
         hub.fail(error)
         return
+      } catch let error as SQLiteError
+        where error.code.primary == .corrupt || error.code.primary == .notADatabase
+      {
+        hub.fail(BoutiqueError(error))
+        return
       } catch {
         // Passing trouble (busy, no memory): the next poll tries again, nothing is skipped since the
         // position has not moved.
@@ -108,7 +113,7 @@ final class HubThread {
   }
 
   private func begin() throws {
-    let connection = try self.connection ?? source.factory.openReader()
+    let connection = try self.connection ?? source.factory.openReader().0
     self.connection = connection
     // The watch first: a commit between it and the reading of the position is found by both.
     if subscription == nil, source.usesInotify {
@@ -122,8 +127,6 @@ final class HubThread {
         }
       }
     }
-    // Maps the WAL index, without which the counter cannot be read before the first snapshot.
-    _ = try connection.queryInt64("SELECT 1 FROM sqlite_schema LIMIT 1")
     let position = try inTransaction(connection) { try ChangeReader.head(on: connection) }
     let mode = subscription?.mode ?? .pollingOnly(reason: "inotify is switched off")
     let continuations = hub.monitor.withLock { state in

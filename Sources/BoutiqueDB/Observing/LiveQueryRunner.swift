@@ -12,17 +12,19 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
   }
 
   private let guarded: Mutex<Guarded>
-  private let core: OpenDatabase
+  private let db: BoutiqueDB
   private let fetch: @Sendable (BoutiqueConnection) throws -> Value
 
   init(
-    core: OpenDatabase, areEqual: (@Sendable (Value, Value) -> Bool)?,
+    db: BoutiqueDB, areEqual: (@Sendable (Value, Value) -> Bool)?,
     fetch: @escaping @Sendable (BoutiqueConnection) throws -> Value
   ) {
-    self.core = core
+    self.db = db
     self.fetch = fetch
     guarded = Mutex(Guarded(state: LiveQueryState(areEqual: areEqual)))
   }
+
+  private var core: OpenDatabase { db.core }
 
   deinit {
     let (registration, running) = guarded.withLock { ($0.registration, $0.running) }

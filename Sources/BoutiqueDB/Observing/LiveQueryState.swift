@@ -136,7 +136,9 @@ struct LiveQueryState<Value: Sendable>: Sendable {
     return .resume(.success(Delivery(value: value, run: run)))
   }
 
-  /// A run has failed. The next change of anything tries again.
+  /// A run has failed.
+  ///
+  /// The next change of anything tries again.
   mutating func runFailed(_ error: any Error) -> Action {
     guard case .running(let changes, _) = phase else { return .none }
     region = .everything

@@ -6,16 +6,19 @@
 /// again, and goes on when the query works again (a table that was dropped is back). Leaving the loop, or
 /// cancelling its task, ends the observer.
 public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
+  /// What the sequence is of.
   public typealias Element = Value
+  /// What iterating can throw.
   public typealias Failure = any Error
 
-  let core: OpenDatabase
+  // The database itself: it must not close because the caller needs it for nothing else any more.
+  let db: BoutiqueDB
   let areEqual: (@Sendable (Value, Value) -> Bool)?
   let fetch: @Sendable (BoutiqueConnection) throws -> Value
 
   /// Creates an observer.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(runner: LiveQueryRunner(core: core, areEqual: areEqual, fetch: fetch))
+    Iterator(runner: LiveQueryRunner(db: db, areEqual: areEqual, fetch: fetch))
   }
 
   /// One observer of a query.
@@ -42,7 +45,7 @@ extension BoutiqueDB {
   public func observe<Value: Sendable>(
     _ fetch: @escaping @Sendable (BoutiqueConnection) throws -> Value
   ) -> QueryObservation<Value> {
-    QueryObservation(core: core, areEqual: nil, fetch: fetch)
+    QueryObservation(db: self, areEqual: nil, fetch: fetch)
   }
 
   /// Observes a query; a value equal to the last one is not delivered.
@@ -52,6 +55,6 @@ extension BoutiqueDB {
   public func observe<Value: Sendable & Equatable>(
     _ fetch: @escaping @Sendable (BoutiqueConnection) throws -> Value
   ) -> QueryObservation<Value> {
-    QueryObservation(core: core, areEqual: { $0 == $1 }, fetch: fetch)
+    QueryObservation(db: self, areEqual: { $0 == $1 }, fetch: fetch)
   }
 }

@@ -45,11 +45,13 @@ public struct BoutiqueConfiguration: Sendable {
     }
   }
 
-  /// Whether other processes may have the database open at the same time. False skips the lock file,
-  /// inotify and polling; two processes must then not share the file.
+  /// Whether other processes may have the database open at the same time.
+  ///
+  /// False skips the lock file, inotify and polling; two processes must then not share the file.
   public var multiProcess = true
-  /// How long a change of another process can go unseen at most while somebody observes. Bells bring it
-  /// within milliseconds; the poll is what holds when a bell is lost.
+  /// How long a change of another process can go unseen at most while somebody observes.
+  ///
+  /// Bells bring it within milliseconds; the poll is what holds when a bell is lost.
   public var cdcPollInterval: Duration = .milliseconds(250)
   /// What error messages, `status()` and lock tools call this process.
   public var label: String
@@ -70,12 +72,17 @@ public struct BoutiqueConfiguration: Sendable {
   /// How many changed rows of one table a commit names one by one; beyond, the table counts as wholly
   /// changed.
   public var captureRowLimit = 1000
-  /// Whether inotify rings the bell. False leaves the poll alone, for file systems whose events are
-  /// known to be deaf.
+  /// Whether inotify rings the bell.
+  ///
+  /// False leaves the poll alone, for file systems whose events are known to be deaf.
   public var usesInotify = true
-  /// Opens for reading and observing only. Nothing is created, and no write is possible.
+  /// Opens for reading and observing only.
+  ///
+  /// Nothing is created, and no write is possible.
   public var readOnly = false
-  /// Makes the file when it is missing. False throws ``BoutiqueError/fileMissing(path:)``.
+  /// Makes the file when it is missing.
+  ///
+  /// False throws ``BoutiqueError/fileMissing(path:)``.
   public var createIfMissing = true
   /// Enforces foreign keys (`PRAGMA foreign_keys`).
   public var foreignKeys = true
@@ -102,7 +109,9 @@ public struct BoutiqueFunction: Sendable {
   public var argumentCount: Int?
   /// Whether equal arguments give equal results, so that the function may serve in an index.
   public var isDeterministic: Bool
-  /// What it computes. A thrown error becomes an SQL error.
+  /// What it computes.
+  ///
+  /// A thrown error becomes an SQL error.
   public var body: @Sendable ([SQLValue]) throws -> SQLValue
 
   /// Creates a function.

@@ -1,4 +1,3 @@
-import Foundation
 import SQLiteConnection
 
 /// Opens every connection of a database, so that all of them are set up alike.
@@ -7,28 +6,40 @@ struct ConnectionFactory: Sendable {
   let configuration: BoutiqueConfiguration
 
   /// Opens the connection that writes.
-  func openWriter() throws -> (Connection, BusyWait) {
+  func openWriter() throws -> (Connection, StatementLimits) {
     try open { options in
       options.access = path == ":memory:" ? .readWriteCreate : .readWrite
     }
   }
 
-  /// Opens a connection that reads. SQLite refuses its writes twice over.
-  func openReader() throws -> Connection {
-    try open { options in
+  /// Opens a connection that reads.
+  ///
+  /// SQLite refuses its writes twice over.
+  func openReader() throws -> (Connection, StatementLimits) {
+    let reader = try open { options in
       options.access = .readOnly
       options.queryOnly = true
-    }.0
+    }
+    do {
+      // Maps the WAL index. Until a connection has read once it cannot tell the change counter, and the
+      // first reader of the change log would miss a foreign commit.
+      _ = try reader.0.queryInt64("SELECT 1 FROM sqlite_schema LIMIT 1")
+      return reader
+    } catch {
+      reader.0.close()
+      throw error
+    }
   }
 
-  private func open(_ adjust: (inout ConnectionOptions) -> Void) throws -> (Connection, BusyWait) {
+  private func open(_ adjust: (inout ConnectionOptions) -> Void) throws -> (Connection, StatementLimits) {
     var options = ConnectionOptions()
     options.foreignKeys = configuration.foreignKeys
     adjust(&options)
     let connection = try Connection(path: path, options: options)
     do {
-      let busy = BusyWait(limit: configuration.writeLockTimeout)
-      connection.setBusyHandler(busy.handler)
+      let limits = StatementLimits(wait: configuration.writeLockTimeout)
+      connection.setBusyHandler(limits.keepsWaiting)
+      connection.setProgressHandler(everyOpcodes: StatementLimits.interval, limits.mustStop)
       if options.access != .readOnly {
         try connection.execute("PRAGMA synchronous = \(configuration.synchronous.rawValue)")
       }
@@ -46,33 +57,10 @@ struct ConnectionFactory: Sendable {
         try connection.register(
           collation: CustomCollation(name: collation.name, compare: collation.compare))
       }
-      return (connection, busy)
+      return (connection, limits)
     } catch {
       connection.close()
       throw error
-    }
-  }
-}
-
-/// SQLite's busy handler: short constant sleeps with jitter until a deadline by the clock.
-///
-/// Growing sleeps starve whoever has waited longest, and a count of attempts is not a time. Our own
-/// processes meet at the lease; this is for programs that do not know it.
-final class BusyWait {
-  /// How long the next wait lasts at most.
-  var limit: Duration
-  private var deadline = MonotonicTime.now()
-
-  init(limit: Duration) { self.limit = limit }
-
-  /// Called by SQLite on the connection's thread only.
-  var handler: (Int) -> Bool {
-    { attempts in
-      if attempts == 0 { self.deadline = .now().advanced(by: self.limit) }
-      guard MonotonicTime.now() < self.deadline else { return false }
-      // Below SQLite's own shortest step, so that a short hold is passed on quickly.
-      usleep(attempts < 20 ? UInt32.random(in: 50...150) : UInt32.random(in: 500...1500))
-      return true
     }
   }
 }

@@ -35,7 +35,9 @@ struct DatabaseOpener {
   private func checkConfiguration() throws {
     func refuse(_ message: String) -> BoutiqueError { .invalidConfiguration(message: message) }
     if configuration.readerCount < 1 { throw refuse("readerCount is at least 1") }
-    if configuration.cdcPollInterval <= .zero { throw refuse("cdcPollInterval is longer than zero") }
+    if configuration.cdcPollInterval <= .zero {
+      throw refuse("cdcPollInterval is longer than zero")
+    }
     if configuration.writeLockTimeout < .zero { throw refuse("writeLockTimeout is not negative") }
     if configuration.migrationTimeout < .zero { throw refuse("migrationTimeout is not negative") }
     if configuration.leaseQuantum < .zero { throw refuse("leaseQuantum is not negative") }
@@ -67,7 +69,7 @@ struct DatabaseOpener {
     let factory = ConnectionFactory(path: path, configuration: configuration)
     guard FileIdentity.of(path: path) != nil else { throw BoutiqueError.fileMissing(path: path) }
     if sharesFile { try FileSystemCheck.check(directory: FileFacts.directory(of: path)) }
-    let probe = try factory.openReader()
+    let (probe, _) = try factory.openReader()
     defer { probe.close() }
     _ = try probe.queryInt64("PRAGMA schema_version")
     let files = try OpenedFiles(path: path)
@@ -80,7 +82,8 @@ struct DatabaseOpener {
     return (
       OpenDatabase(
         path: path, configuration: configuration, gate: nil,
-        pool: ReaderPool(factory: factory, files: files, limit: configuration.readerCount), hub: hub,
+        pool: ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
+        hub: hub,
         files: files, factory: factory, coordination: nil,
         checkpointer: Checkpointer(bound: configuration.writeAheadLogBound), plan: plan), nil
     )
@@ -94,7 +97,7 @@ struct DatabaseOpener {
       if sharesFile { try FileSystemCheck.check(directory: FileFacts.directory(of: path)) }
       try makeFile()
     }
-    let (sqlite, busy) = try factory.openWriter()
+    let (sqlite, limits) = try factory.openWriter()
     var coordination: CoordinationFile?
     do {
       // Says whether this is a database at all, before anything is written beside it.
@@ -106,7 +109,7 @@ struct DatabaseOpener {
             label: configuration.label, fileMode: configuration.filePermissions.mode,
             quantum: configuration.leaseQuantum))
       }
-      return try prepare(sqlite, busy, factory, coordination)
+      return try prepare(sqlite, limits, factory, coordination)
     } catch {
       sqlite.close()
       coordination?.close()
@@ -115,12 +118,12 @@ struct DatabaseOpener {
   }
 
   private func prepare(
-    _ sqlite: Connection, _ busy: BusyWait, _ factory: ConnectionFactory,
+    _ sqlite: Connection, _ limits: StatementLimits, _ factory: ConnectionFactory,
     _ coordination: CoordinationFile?
   ) throws -> (OpenDatabase, Writer?) {
     let start = MonotonicTime.now()
     let deadline = start.advanced(by: configuration.migrationTimeout)
-    busy.limit = configuration.migrationTimeout
+    limits.wait = configuration.migrationTimeout
     let lease = try migrationLease(coordination, deadline)
     defer { lease?.release() }
     if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
@@ -148,8 +151,10 @@ struct DatabaseOpener {
     let checkpointer = Checkpointer(bound: configuration.writeAheadLogBound)
     let migrator = Migrator(plan: plan, path: path)
     try migrator.checkCompatible(on: sqlite)
-    try underLease(coordination, until: deadline) {
-      if try !CaptureSchema.isInstalled(on: sqlite) {
+    // The lease only where there is something to write: a process that is stopped while it holds it must
+    // not keep others from reading.
+    if try !CaptureSchema.isInstalled(on: sqlite) {
+      try underLease(coordination, until: deadline) {
         try ImmediateTransaction.begin(on: sqlite)
         do {
           try CaptureSchema.install(on: sqlite)
@@ -169,10 +174,12 @@ struct DatabaseOpener {
             usesInotify: configuration.usesInotify) : nil
       })
     let writer = Writer(
-      sqlite: sqlite, busy: busy, log: log, collector: collector, files: files,
+      sqlite: sqlite, limits: limits, log: log, collector: collector, files: files,
       coordination: coordination, gate: gate, hub: hub, checkpointer: checkpointer,
       configuration: configuration)
-    try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
+    if try migrator.isBehind(on: sqlite) {
+      try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
+    }
     log.onForeignSchemaChange = { try migrator.checkCompatible(on: sqlite) }
     let core = OpenDatabase(
       path: path, configuration: configuration, gate: gate,
@@ -240,7 +247,11 @@ struct DatabaseOpener {
       }
     }
     for name in [path, path + "-wal", path + "-shm"] where FileIdentity.of(path: name) != nil {
-      guard access(name, R_OK | W_OK) == 0 else {
+      guard access(name, R_OK) == 0 else {
+        throw BoutiqueError.permissionDenied(
+          path: name, message: "this user may not read it (\(FileFacts.describe(name)))")
+      }
+      guard access(name, W_OK) == 0 else {
         throw BoutiqueError.readOnly(
           path: name, message: "this user may not write it (\(FileFacts.describe(name)))")
       }

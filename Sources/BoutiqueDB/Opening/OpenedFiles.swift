@@ -11,7 +11,9 @@ struct OpenedFiles: Sendable {
   private let wal: FileIdentity?
   private let shm: FileIdentity?
 
-  /// Remembers the files as they are now. Call with a connection open that has read once.
+  /// Remembers the files as they are now.
+  ///
+  /// Call with a connection open that has read once.
   init(path: String) throws {
     self.path = path
     guard let database = FileIdentity.of(path: path) else {

@@ -48,7 +48,8 @@ extension BoutiqueDB {
   /// - Parameter group: the agreed name, by custom in reverse-domain form.
   public static func sharedURL(group: String, filename: String = "boutique.db") throws -> URL {
     guard !group.isEmpty, !group.contains("/"), group != ".", group != ".." else {
-      throw BoutiqueError.invalidPath(path: group, message: "a group is a plain name without slashes")
+      throw BoutiqueError.invalidPath(
+        path: group, message: "a group is a plain name without slashes")
     }
     return try file(
       filename, in: try xdgDirectory("XDG_DATA_HOME", fallback: ".local/share") + "/" + group)

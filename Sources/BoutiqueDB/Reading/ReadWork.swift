@@ -32,7 +32,9 @@ final class ReadWork: Sendable {
   /// Runs the read in one deferred transaction, which is one snapshot.
   ///
   /// - Parameter isShared: whether the connection also writes, so that writing has to be switched off.
-  func run(on sqlite: Connection, isShared: Bool) {
+  func run(on sqlite: Connection, limits: StatementLimits, isShared: Bool) {
+    limits.cancellation = cancellation
+    defer { limits.cancellation = nil }
     guard cancellation.begin(sqlite.interruption) else {
       completion(.failure(CancellationError()))
       return
@@ -43,7 +45,7 @@ final class ReadWork: Sendable {
       if isShared { try sqlite.execute("PRAGMA query_only = 1") }
       try sqlite.execute("BEGIN")
       // Before the closure, in the same snapshot: the token may be older than the value, never newer.
-      let token = recordsRegion ? try sqlite.queryInt64(ChangeLogWriter.headQuery) ?? 0 : 0
+      let token = recordsRegion ? try ChangeReader.newestToken(on: sqlite) : 0
       try body(connection)
       return connection.region.map { Snapshot(region: $0, token: token) }
     }
@@ -51,9 +53,10 @@ final class ReadWork: Sendable {
     let wasCancelled = !cancellation.end()
     ImmediateTransaction.rollback(on: sqlite)
     if isShared { try? sqlite.execute("PRAGMA query_only = 0") }
-    completion(result.mapError { error in
-      if wasCancelled { return CancellationError() }
-      return BoutiqueError.translate(error, path: sqlite.path)
-    })
+    completion(
+      result.mapError { error in
+        if wasCancelled { return CancellationError() }
+        return BoutiqueError.translate(error, path: sqlite.path)
+      })
   }
 }

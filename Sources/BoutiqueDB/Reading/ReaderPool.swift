@@ -66,16 +66,16 @@ final class ReaderPool: Sendable {
   }
 
   private func serve(_ number: Int) {
-    var connection: Connection?
+    var connection: (Connection, StatementLimits)?
     defer {
-      connection?.close()
+      connection?.0.close()
       monitor.update { $0.threads -= 1 }
     }
     while let work = next(for: number) {
       do {
         let reader = try connection ?? open()
         connection = reader
-        work.run(on: reader, isShared: false)
+        work.run(on: reader.0, limits: reader.1, isShared: false)
       } catch {
         work.fail(BoutiqueError.translate(error, path: factory.path))
       }
@@ -83,7 +83,7 @@ final class ReaderPool: Sendable {
     }
   }
 
-  private func open() throws -> Connection {
+  private func open() throws -> (Connection, StatementLimits) {
     // A path that names another file now would join the new file with the old log.
     try files?.check()
     let connection = try factory.openReader()
@@ -91,7 +91,7 @@ final class ReaderPool: Sendable {
       try files?.check()
       return connection
     } catch {
-      connection.close()
+      connection.0.close()
       throw error
     }
   }

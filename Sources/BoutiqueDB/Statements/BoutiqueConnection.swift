@@ -1,5 +1,6 @@
 import Glibc
 import SQLiteConnection
+import SharedFileCoordination
 public import StructuredQueries
 
 /// The connection that a `read`, `write`, `observe` or migration closure works with.
@@ -19,13 +20,16 @@ public final class BoutiqueConnection {
   let sqlite: Connection
   private let role: Role
   private let thread = pthread_self()
+  private let fork = ForkGuard()
   private let cancellation: CancellationFlag?
   /// Gathers what the statements change; nil in a read.
   private let collector: ChangeCollector?
   /// What the statements read, when somebody wants to know.
   private(set) var region: TableRegion?
   private var hasEnded = false
-  /// The error that ended the transaction from inside (a full disk, a rollback by a conflict clause).
+  /// The error that ended the transaction from inside (a full disk, a rollback by a conflict
+  /// clause).
+  ///
   /// All that follows fails with it, and so does the commit: half a closure is never committed.
   private(set) var fatalError: BoutiqueError?
   private var savepointDepth = 0
@@ -69,7 +73,8 @@ public final class BoutiqueConnection {
 
   /// Runs one statement to its end with named arguments (`:name`, `@name` or `$name` in the SQL).
   @discardableResult
-  public func execute(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> Int {
+  public func execute(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> Int
+  {
     try prepare(sql).run(named: arguments)
   }
 
@@ -80,9 +85,9 @@ public final class BoutiqueConnection {
   public func executeScript(_ sql: String) throws {
     try guardUse(of: sql)
     do {
-      try sqlite.executeScript(sql) { statement in try self.admit(statement) }
+      try underPolicy { try sqlite.executeScript(sql) { statement in try self.admit(statement) } }
     } catch {
-      throw failure(error)
+      throw refusal(error, sql) ?? failure(error)
     }
   }
 
@@ -97,7 +102,8 @@ public final class BoutiqueConnection {
   }
 
   /// Returns all rows of a statement with named arguments.
-  public func query(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> [Row] {
+  public func query(_ sql: String, named arguments: [String: (any QueryBindable)?]) throws -> [Row]
+  {
     var rows: [Row] = []
     try prepare(sql).forEachRow(named: arguments) { rows.append($0) }
     return rows
@@ -175,9 +181,9 @@ public final class BoutiqueConnection {
     try guardUse(of: sql)
     let statement: PreparedStatement
     do {
-      statement = try sqlite.prepare(sql)
+      statement = try underPolicy { try sqlite.prepare(sql) }
     } catch {
-      throw failure(error)
+      throw refusal(error, sql) ?? failure(error)
     }
     do {
       try admit(statement)
@@ -188,14 +194,36 @@ public final class BoutiqueConnection {
     return statement
   }
 
+  /// Compiles something of the closure's: a refused pragma does not even get that far.
+  private func underPolicy<R>(_ body: () throws -> R) rethrows -> R {
+    sqlite.setPragmaPolicy { StatementPolicy.admits(pragma: $0, argument: $1) }
+    defer { sqlite.setPragmaPolicy(nil) }
+    return try body()
+  }
+
+  private func refusal(_ error: any Error, _ sql: String) -> BoutiqueError? {
+    guard let error = error as? SQLiteError, error.code.primary == .auth else { return nil }
+    return .statementRefused(sql: error.sql ?? sql, reason: StatementPolicy.pragmaRefusal)
+  }
+
+  /// Throws in a child made by fork inside the closure.
+  func checkProcess() throws {
+    guard fork.isSameProcess else { throw BoutiqueError.usedAcrossFork(path: sqlite.path) }
+  }
+
   func guardUse(of sql: String) throws {
-    if hasEnded || pthread_equal(thread, pthread_self()) == 0 { throw BoutiqueError.connectionEnded }
+    try checkProcess()
+    if hasEnded || pthread_equal(thread, pthread_self()) == 0 {
+      throw BoutiqueError.connectionEnded
+    }
     if let fatalError { throw fatalError }
   }
 
   /// Decides whether a closure may run a statement, and notes what it will read and change.
   private func admit(_ statement: PreparedStatement) throws {
-    if role == .read && !statement.isReadOnly { throw BoutiqueError.writeInRead(sql: statement.sql) }
+    if role == .read && !statement.isReadOnly {
+      throw BoutiqueError.writeInRead(sql: statement.sql)
+    }
     if !statement.effects.isPlain {
       if let reason = StatementPolicy.refusal(of: statement.effects) {
         throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)

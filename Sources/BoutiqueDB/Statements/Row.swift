@@ -2,7 +2,9 @@ public import StructuredQueries
 
 /// One row of a result, with its values by name and by position.
 public struct Row: Sendable, Hashable {
-  /// The names of the columns, in order. Names can repeat in joins.
+  /// The names of the columns, in order.
+  ///
+  /// Names can repeat in joins.
   public var columns: [String] { names.list }
   /// The values, in the columns' order.
   public let values: [SQLValue]

@@ -7,6 +7,7 @@ enum StatementPolicy {
   private static let refusedPragmas: Set<String> = [
     "journal_mode", "locking_mode", "wal_checkpoint", "wal_autocheckpoint", "mmap_size",
     "query_only", "synchronous", "journal_size_limit", "foreign_keys", "trusted_schema",
+    "cell_size_check", "hard_heap_limit", "soft_heap_limit",
     "read_uncommitted", "busy_timeout", "page_size", "auto_vacuum", "incremental_vacuum",
     "writable_schema", "recursive_triggers", "secure_delete", "temp_store",
   ]
@@ -23,11 +24,18 @@ enum StatementPolicy {
       return "attached databases take no part in sharing"
     }
     if effects.isVacuum { return "use vacuum(), which runs outside a transaction" }
-    if let pragma = effects.pragma, pragma.argument != nil,
-      refusedPragmas.contains(pragma.name.lowercased())
-    {
-      return "PRAGMA \(pragma.name) is set by the library (see BoutiqueConfiguration)"
+    if let pragma = effects.pragma, !admits(pragma: pragma.name, argument: pragma.argument) {
+      return pragmaRefusal
     }
     return nil
   }
+
+  /// Whether a closure may run a pragma.
+  ///
+  /// Asked while it is compiled: many take effect right there.
+  static func admits(pragma name: String, argument: String?) -> Bool {
+    argument == nil || !refusedPragmas.contains(name)
+  }
+
+  static let pragmaRefusal = "this setting is the library's (see BoutiqueConfiguration)"
 }

@@ -41,9 +41,13 @@ final class PendingWrite: Sendable {
   func run(through gate: WriteGate) async throws {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        state.withLock { $0.continuation = continuation }
-        if Task.isCancelled {
-          cancel()
+        let hasEnded = state.withLock { state in
+          if state.isQueued { state.continuation = continuation }
+          return !state.isQueued
+        }
+        // The handler below can have run before there was anyone to resume.
+        if hasEnded {
+          continuation.resume(throwing: CancellationError())
         } else {
           gate.submit(self)
         }
@@ -53,6 +57,9 @@ final class PendingWrite: Sendable {
       gate.reconsider()
     }
   }
+
+  /// How long it may still wait.
+  var remainingTime: Duration { max(.zero, MonotonicTime.now().duration(to: deadline)) }
 
   /// Whether it still waits for its turn.
   var isQueued: Bool { state.withLock(\.isQueued) }
@@ -89,6 +96,8 @@ final class PendingWrite: Sendable {
       return (true, state.continuation)
     }
     continuation?.resume(throwing: error)
+    // Nobody waits for a read as a write; its own completion has to be told.
+    if wasQueued, case .read(let read) = work { read.fail(error) }
     return wasQueued
   }
 

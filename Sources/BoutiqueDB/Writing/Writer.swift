@@ -1,6 +1,7 @@
 import Foundation
 import SQLiteConnection
 import SharedFileCoordination
+import Synchronization
 
 /// The one thread of a process that writes to the database: the corridor of a write.
 ///
@@ -26,7 +27,7 @@ final class Writer {
   let sqlite: Connection
   let log: ChangeLogWriter
   let path: String
-  private let busy: BusyWait
+  private let limits: StatementLimits
   private let collector: ChangeCollector
   private let files: OpenedFiles?
   private let coordination: CoordinationFile?
@@ -36,12 +37,12 @@ final class Writer {
   private let configuration: BoutiqueConfiguration
 
   init(
-    sqlite: Connection, busy: BusyWait, log: ChangeLogWriter, collector: ChangeCollector,
+    sqlite: Connection, limits: StatementLimits, log: ChangeLogWriter, collector: ChangeCollector,
     files: OpenedFiles?, coordination: CoordinationFile?, gate: WriteGate, hub: ChangeHub,
     checkpointer: Checkpointer, configuration: BoutiqueConfiguration
   ) {
     self.sqlite = sqlite
-    self.busy = busy
+    self.limits = limits
     self.log = log
     path = sqlite.path
     self.collector = collector
@@ -64,10 +65,10 @@ final class Writer {
         continue
       }
       do {
-        let wait = MonotonicTime.now().duration(to: first.deadline)
+        // A first write that is cancelled leaves its place in line to the ones behind it.
         let turn = try coordination.writeLease.acquire(
-          deadline: BootClock.now().advanced(by: max(.zero, wait)), purpose: first.purpose,
-          isCancelled: { [gate] in !gate.hasWork || !first.isQueued })
+          deadline: BootClock.now().advanced(by: first.remainingTime), purpose: first.purpose,
+          isCancelled: { [gate] in !gate.hasWork })
         serve(turn)
       } catch .cancelled {
         continue
@@ -82,19 +83,24 @@ final class Writer {
       let outcome = perform(write)
       if outcome.change != nil { turn.ring() }
       conclude(write, outcome)
+      // After each write, not after the turn: while nobody else waits a turn has no end.
+      checkpointer.runIfDue(on: sqlite, limits: limits)
       if turn.shouldHandOver() { break }
     }
-    checkpointer.runIfDue(on: sqlite, busy: busy)
     turn.finish()
   }
 
   private func serve() {
-    while let write = gate.take() { conclude(write, perform(write)) }
-    checkpointer.runIfDue(on: sqlite, busy: busy)
+    while let write = gate.take() {
+      conclude(write, perform(write))
+      checkpointer.runIfDue(on: sqlite, limits: limits)
+    }
   }
 
-  /// Closes the connection. The last one of all processes moves the log into the database, which must
-  /// not happen beside a writer.
+  /// Closes the connection.
+  ///
+  /// The last one of all processes moves the log into the database, which must not happen beside a
+  /// writer.
   ///
   /// - Parameter checkpointing: whether the lease is held.
   func close(checkpointing: Bool) {
@@ -112,9 +118,10 @@ final class Writer {
   private func perform(_ write: PendingWrite) -> Outcome {
     switch write.work {
     case .read(let work):
-      work.run(on: sqlite, isShared: true)
+      work.run(on: sqlite, limits: limits, isShared: true)
       return Outcome(result: .success(()))
     case .maintenance(let body):
+      limits.wait = write.remainingTime
       let result = Result { () throws -> Void in
         try files?.check()
         try body(self)
@@ -148,7 +155,9 @@ final class Writer {
     for write: PendingWrite, _ body: (BoutiqueConnection) throws -> Void
   ) throws -> ChangeSet? {
     try files?.check()
-    busy.limit = max(.zero, MonotonicTime.now().duration(to: write.deadline))
+    limits.wait = write.remainingTime
+    limits.cancellation = write.cancellation
+    defer { limits.cancellation = nil }
     guard write.cancellation.begin(sqlite.interruption) else { throw CancellationError() }
     return try committing(since: write.enqueued, cancellation: write.cancellation) { connection in
       try RunningWrite.within(gate: gate) { try body(connection) }
@@ -163,7 +172,7 @@ final class Writer {
     do {
       try ImmediateTransaction.begin(on: sqlite)
     } catch {
-      _ = cancellation?.end()
+      if let cancellation, !cancellation.end() { throw CancellationError() }
       guard error.code.primary == .busy else { throw error }
       throw BoutiqueError.lockTimeout(
         LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))
@@ -173,21 +182,33 @@ final class Writer {
     do {
       try log.begin()
       collector.reset()
+      let changesBefore = sqlite.totalChanges
       try body(connection)
+      try connection.checkProcess()
       connection.end()
       if let error = connection.fatalError { throw error }
       if let cancellation, !cancellation.end() { throw CancellationError() }
+      // Pages that were changed and changed back (by a savepoint) are committed all the same and move the
+      // counter; without a row that would look like a foreign commit.
+      let isUntouched = collector.isEmpty && sqlite.totalChanges == changesBefore
       let change =
-        collector.isEmpty
+        isUntouched
         ? nil : try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
       try ImmediateTransaction.commit(on: sqlite)
       log.didCommit(change)
       return change
     } catch {
+      if case BoutiqueError.usedAcrossFork = error {
+        // A child of fork shares the memory of the WAL index with its parent: not even a rollback here.
+        sqlite.abandon()
+        throw error
+      }
       connection.end()
-      _ = cancellation?.end()
+      let wasCancelled = cancellation.map { !$0.end() } ?? false
       ImmediateTransaction.rollback(on: sqlite)
       log.didRollBack()
+      // The statement that a cancellation interrupted says so in SQLite's words only.
+      if wasCancelled { throw CancellationError() }
       // The error that ended the transaction is the cause; what the closure made of it is not.
       throw connection.fatalError ?? error
     }
@@ -207,7 +228,7 @@ extension PendingWrite {
 enum RunningWrite {
   private final class Marker: Sendable {
     let gate: ObjectIdentifier
-    let isOpen = Monitor(true)
+    let isOpen = Atomic(true)
     init(gate: ObjectIdentifier) { self.gate = gate }
   }
 
@@ -216,15 +237,15 @@ enum RunningWrite {
 
   static func within(gate: WriteGate, _ body: () throws -> Void) rethrows {
     let marker = Marker(gate: ObjectIdentifier(gate))
-    defer { marker.isOpen.withLock { $0 = false } }
+    defer { marker.isOpen.store(false, ordering: .releasing) }
     try $current.withValue(marker) { try body() }
   }
 
   /// Throws ``BoutiqueError/transactionInProgress`` inside a running write of the same database.
   static func check(gate: WriteGate) throws {
-    guard let current, current.gate == ObjectIdentifier(gate), current.isOpen.withLock({ $0 }) else {
-      return
-    }
+    guard let current, current.gate == ObjectIdentifier(gate),
+      current.isOpen.load(ordering: .acquiring)
+    else { return }
     throw BoutiqueError.transactionInProgress
   }
 }

@@ -76,6 +76,9 @@ void clx_error_text(int code, char *buffer, size_t size);
 // status of the child, or -errno. For tests of what a forked child may and may not do.
 int clx_run_in_fork(int (*body)(void *), void *context);
 
+// Makes the calling thread another user as far as files are concerned (setfsuid(2)). For tests.
+void clx_act_as_user(unsigned int user);
+
 // Starts a detached thread with a small stack and all signals blocked, so that the program's
 // own handlers never run on it. 0 or -errno.
 int clx_start_thread(const char *name, void (*body)(void *), void *context);

@@ -6,7 +6,7 @@ package enum BellEvent: Sendable, Equatable {
   case writeAheadLogWritten
   /// One of the database's files was made, deleted, moved or replaced: check identities.
   case filesChanged
-  /// Events were lost: check everything.
+  /// Events were lost: check everything. `.writeAheadLogWritten` follows, as that may be among them.
   case overflow
   /// How the watcher works has changed.
   case modeChanged(BellMode)

@@ -19,8 +19,9 @@ package final class BellSubscription: Sendable {
   /// How the bell is heard at present.
   package var mode: BellMode { state.mode }
 
-  /// Ends the listening. A call of the handler that is under way may end after this. Doing so
-  /// again does nothing.
+  /// Ends the listening.
+  ///
+  /// A call of the handler that is under way may end after this. Doing so again does nothing.
   package func cancel() {
     if state.cancel() { watcher.remove(number) }
   }

@@ -8,8 +8,8 @@
 //     listeners under the mutex and wake it.
 //  2. Handlers are called outside of the mutex, on the thread.
 //  3. Events may be lost, doubled, early or false; none is ever trusted for more than "look".
-//     Whenever watches were set up again, listeners hear `.overflow`, since what happened meanwhile
-//     raised no event.
+//     Whenever watches were set up again, listeners hear `.overflow` and `.writeAheadLogWritten`,
+//     since what happened meanwhile raised no event.
 //  4. A listener is told how the bell is heard: where nothing can be watched it is told why, and
 //     the thread tries again every few seconds.
 //
@@ -138,7 +138,11 @@ package final class BellWatcher: Sendable {
       for listener in listeners { listener.become(setup.mode(of: listener.databasePath)) }
       answer(upTo: change)
       if isAnew {
-        for listener in listeners { listener.deliver(.overflow) }
+        for listener in listeners {
+          listener.deliver(.overflow)
+          // The log may have been written just now, too, by a commit that is not visible yet.
+          listener.deliver(.writeAheadLogWritten)
+        }
       }
       // A wake-up that came while the library was not running yet has reached nobody.
       if state.withLock({ $0.changes }) != change { continue }

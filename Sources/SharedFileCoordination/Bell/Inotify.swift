@@ -11,8 +11,9 @@
 //  4. Removing a watch that the kernel has dropped by itself prints to stderr, and a name that is
 //     watched again keeps its old number in the library's tables. So watches are never removed and
 //     never renewed: when one has to go, everything is stopped and started again.
-//  5. What it has read and not yet handed out survives a stop. Such an old event is taken for one
-//     of a new watch with the same number: a false alarm, which costs one look.
+//  5. What it has read and not yet handed out survives a stop. So before a stop everything up to a
+//     mark is read (the wake-up file is cut, which raises another event than waking). What still
+//     slips through is taken for an event of a new watch: a false alarm, which costs one look.
 
 import CInotifyTools
 import CLinuxShims
@@ -59,7 +60,9 @@ package struct InotifyCalls: Sendable {
   package var watch: @Sendable (_ path: String, _ mask: UInt32) -> InotifyWatch
   /// Waits so many seconds (negative: for ever) for an event; nil when none came or on a wake-up.
   package var next: @Sendable (_ seconds: Int) -> InotifyEvent?
-  /// Makes `next` return. From any thread.
+  /// Makes `next` return.
+  ///
+  /// From any thread.
   package var wake: @Sendable () -> Void
 
   package init(
@@ -104,13 +107,14 @@ enum InotifyLibrary {
     guard inotifytools_initialize() != 0 else {
       return explain(inotifytools_error())
     }
-    guard case .watching(let watch) = watch("/proc/self/fd/\(number)", UInt32(IN_ATTRIB)) else {
+    guard
+      case .watching(let watch) = watch("/proc/self/fd/\(number)", UInt32(IN_ATTRIB | IN_MODIFY))
+    else {
       inotifytools_cleanup()
       return "the wake-up file cannot be watched"
     }
     wakeFile.withLock { $0 = (file, watch) }
-    // A thread that cannot be woken could not be asked to stop: try it once. This also eats what
-    // an earlier run left unread.
+    // A thread that cannot be woken could not be asked to stop: try it once.
     wake()
     while let event = inotifytools_next_event(1) {
       if event.pointee.wd == watch { return nil }
@@ -120,6 +124,11 @@ enum InotifyLibrary {
   }
 
   static func stop() {
+    if let (file, watch) = wakeFile.withLock({ $0 }), ftruncate(file.number, 0) == 0 {
+      while let event = inotifytools_next_event(1) {
+        if event.pointee.wd == watch, event.pointee.mask & UInt32(IN_MODIFY) != 0 { break }
+      }
+    }
     wakeFile.withLock { $0 = nil }
     inotifytools_cleanup()
   }

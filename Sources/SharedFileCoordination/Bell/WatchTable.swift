@@ -131,13 +131,20 @@ struct WatchTable {
   mutating func note(_ event: InotifyEvent) -> Outcome {
     var outcome = Outcome()
     if event.isOverflow {
-      outcome.events = databases.keys.sorted().map { Delivery(database: $0, event: .overflow) }
+      outcome.events = databases.keys.sorted().flatMap { path in
+        [
+          Delivery(database: path, event: .overflow),
+          Delivery(database: path, event: .writeAheadLogWritten),
+        ]
+      }
       // Lost events may have told of files that came or went.
       outcome.mustRebuild = databases.values.contains { !isUpToDate($0) }
       return outcome
     }
     if event.endsWatch {
-      for (path, watch) in watches where watch.number == event.watch { watches[path]?.isOver = true }
+      for (path, watch) in watches where watch.number == event.watch {
+        watches[path]?.isOver = true
+      }
     }
     for (path, role) in roles[event.watch] ?? [] {
       guard let database = databases[path] else { continue }

@@ -22,14 +22,29 @@ package struct KernelLock: Sendable, Codable, Equatable {
   /// Whether it is waited for rather than held.
   package var isWaiting: Bool
 
+  package init(
+    kind: Kind, isExclusive: Bool, start: Int64, end: Int64, pid: Int32?, isWaiting: Bool
+  ) {
+    self.kind = kind
+    self.isExclusive = isExclusive
+    self.start = start
+    self.end = end
+    self.pid = pid
+    self.isWaiting = isWaiting
+  }
+
   /// Whether a byte lies in the locked range.
   package func covers(_ byte: Int64) -> Bool { start <= byte && byte <= end }
 }
 
-/// Reads `/proc/locks` and `/proc/PID/fdinfo`: who has which lock of a file. Opens no such file.
+/// Reads `/proc/locks` and `/proc/PID/fdinfo`: who has which lock of a file.
+///
+/// Opens no such file.
 package enum KernelLocks {
-  /// Returns all locks of a file. Locks of open file descriptions have no pid in `/proc/locks`;
-  /// their holders are found in the descriptor lists of the processes that this user may look at.
+  /// Returns all locks of a file.
+  ///
+  /// Locks of open file descriptions have no pid in `/proc/locks`; their holders are found in the
+  /// descriptor lists of the processes that this user may look at.
   package static func holders(of identity: FileIdentity) -> [KernelLock] {
     let listed = parse(SystemFile.text(path: "/proc/locks") ?? "", identity: identity)
     guard listed.contains(where: { $0.kind == .openFileDescription && !$0.isWaiting }) else {

@@ -56,39 +56,48 @@ package struct LockReport: Sendable, Codable, Equatable {
   /// By slot.
   package var members: [Member] = []
   package var staleSlots: [StaleSlot] = []
-  /// The kernel's own list of locks on the lock file.
+  /// The kernel's own list of locks on the lock file; empty when it was not asked for, since that
+  /// looks at every descriptor of every process.
   package var kernelLocks: [KernelLock] = []
 
   /// Looks at the lock file of a database, without being a member.
-  package static func of(databasePath: String) -> LockReport {
-    of(lockFile: CoordinationFile.path(forDatabase: databasePath))
+  package static func of(
+    databasePath: String, includesKernelLocks: Bool = true
+  ) -> LockReport {
+    of(
+      lockFile: CoordinationFile.path(forDatabase: databasePath),
+      includesKernelLocks: includesKernelLocks)
   }
 
-  static func of(lockFile path: String) -> LockReport {
+  static func of(lockFile path: String, includesKernelLocks: Bool) -> LockReport {
     guard let (descriptor, identity, _) = LockFile.openForLooking(path: path) else {
       var report = LockReport(path: path)
       report.problem = "The lock file cannot be opened."
       return report
     }
-    return LockReport(path: path, descriptor: descriptor, identity: identity, own: nil)
+    return LockReport(
+      path: path, descriptor: descriptor, identity: identity, own: nil,
+      includesKernelLocks: includesKernelLocks)
   }
 
   init(path: String) {
     self.path = path
   }
 
-  init(membership: Membership) {
+  init(membership: Membership, includesKernelLocks: Bool) {
     self.init(
       path: membership.file.path, descriptor: membership.file.descriptor,
-      identity: membership.file.identity, own: membership)
+      identity: membership.file.identity, own: membership,
+      includesKernelLocks: includesKernelLocks)
   }
 
   private init(
-    path: String, descriptor: GuardedDescriptor, identity: FileIdentity, own: Membership?
+    path: String, descriptor: GuardedDescriptor, identity: FileIdentity, own: Membership?,
+    includesKernelLocks: Bool
   ) {
     self.path = path
     self.identity = identity
-    kernelLocks = KernelLocks.holders(of: identity)
+    if includesKernelLocks { kernelLocks = KernelLocks.holders(of: identity) }
     var page = HeaderPage()
     do throws(CoordinationError) {
       guard try page.load(from: descriptor, path: path), let header = page.header else {
@@ -106,11 +115,13 @@ package struct LockReport: Sendable, Codable, Equatable {
     let slots = readSlots(descriptor: descriptor, own: own)
     waiters = LockReport.waiters(page: page, live: slots, now: now)
     holder = LockReport.holder(
-      LockFileLayout.writeLeaseByte, record: { page.turn }, reload: {
+      LockFileLayout.writeLeaseByte, record: { page.turn },
+      reload: {
         _ = try? page.load(from: descriptor, path: path)
       }, descriptor: descriptor, file: identity, slots: slots, own: own)
     migrationHolder = LockReport.holder(
-      LockFileLayout.migrationByte, record: { page.migration }, reload: {
+      LockFileLayout.migrationByte, record: { page.migration },
+      reload: {
         _ = try? page.load(from: descriptor, path: path)
       }, descriptor: descriptor, file: identity, slots: slots, own: own)
   }
@@ -125,7 +136,7 @@ package struct LockReport: Sendable, Codable, Equatable {
         number == own?.slot
         || ByteLock.isLockedByOther(
           LockFileLayout.presenceByte(slot: number), of: descriptor)
-      guard let slot = LockReport.slot(number, descriptor: descriptor) else { continue }
+      guard let slot = ProcessSlot.read(number, from: descriptor) else { continue }
       let state = ProcessProbe.state(
         pid: slot.pid, startTime: slot.startTime, pidNamespace: slot.pidNamespace)
       let process = slot.description(state: state)
@@ -140,19 +151,6 @@ package struct LockReport: Sendable, Codable, Equatable {
       }
     }
     return live
-  }
-
-  static func slot(_ number: Int, descriptor: GuardedDescriptor) -> ProcessSlot? {
-    var image = ByteImage(count: LockFileLayout.slotSize)
-    for _ in 0..<3 {
-      guard
-        FileBytes.read(&image, from: descriptor, at: LockFileLayout.slotOffset(slot: number))
-      else { return nil }
-      if let slot = ProcessSlot(image) { return slot }
-      // All zeroes: never used. Anything else may be a write in progress.
-      if image.number(at: 0, as: UInt64.self) == 0 { return nil }
-    }
-    return nil
   }
 
   private static func waiters(
@@ -210,7 +208,7 @@ extension MembershipPlace {
     byte: Int64 = LockFileLayout.writeLeaseByte, into timeout: inout LeaseTimeout
   ) {
     guard let membership = existing else { return }
-    let report = LockReport(membership: membership)
+    let report = LockReport(membership: membership, includesKernelLocks: false)
     let holder =
       byte == LockFileLayout.migrationByte ? report.migrationHolder : report.holder
     timeout.holder = holder?.process

@@ -75,7 +75,9 @@ package struct OwnProcess: Sendable {
   let pidNamespace: UInt64
   let userID: UInt32
 
-  /// Looks at this process. Not kept in a global: a forked child is another process.
+  /// Looks at this process.
+  ///
+  /// Not kept in a global: a forked child is another process.
   init() {
     pid = getpid()
     startTime = ProcessProbe.facts(pid: pid)?.startTime ?? 0

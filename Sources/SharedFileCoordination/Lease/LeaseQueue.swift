@@ -10,8 +10,11 @@
 //  2. Nobody takes the lease past a live waiter with an older ticket, except one that did not take
 //     it though it was free (invariant 3).
 //  3. Who was free to go and did not go is passed over: a later waiter that finds the lease free on
-//     two looks `patience` apart, and no turn between them, goes, and marks those before it. Marked
-//     entries are nobody's obstacle. The marked process, when it runs again, takes a new ticket.
+//     two looks, and no turn between them, goes, and marks those before it. Marked entries are
+//     nobody's obstacle. The marked process, when it runs again, takes a new ticket. Between the
+//     looks lie 10 ms when those before it are seen to be stopped, else `patience`: on a machine
+//     with more to do than processors a healthy waiter is easily kept from running for 10 ms, and
+//     losing its place for that would punish the slow.
 //
 // Steps of a waiter: write ticket → look → (first: try the lock | else: wait) → … → lock taken →
 // ticket cleared.
@@ -88,20 +91,22 @@ package struct LeaseWaiter: Sendable {
     }
   }
 
-  /// How long the lease has to lie free before those in front count as unable to take it.
-  package static let patience: UInt64 = 10_000_000
+  /// How long the lease has to lie free before those in front, seen to be stopped, are passed over.
+  package static let stoppedPatience: UInt64 = 10_000_000
 
   private let slot: Int
   private var ticket: UInt64
   private let lookInterval: UInt64
+  private let patience: UInt64
   private var freeSince: (instant: UInt64, turn: UInt64)?
 
   /// How many live waiters stood before this one at the last look.
   package private(set) var waitersBefore = 0
 
   /// Makes a waiter that has just written its ticket.
-  package init(slot: Int, ticket: UInt64, lookInterval: UInt64) {
+  package init(slot: Int, ticket: UInt64, lookInterval: UInt64, patience: UInt64) {
     self.slot = slot
+    self.patience = max(Self.stoppedPatience, patience)
     self.ticket = ticket
     self.lookInterval = max(1_000_000, lookInterval)
   }
@@ -117,8 +122,9 @@ package struct LeaseWaiter: Sendable {
   /// - Parameters:
   ///   - isLive: Whether a slot's presence byte is locked.
   ///   - leaseIsFree: Whether the lease's byte is free; asked only when others stand before.
+  ///   - isStopped: Whether a slot's owner is stopped; asked only when the lease lies free.
   package mutating func look(
-    _ look: Look, isLive: (Int) -> Bool, leaseIsFree: () -> Bool
+    _ look: Look, isLive: (Int) -> Bool, leaseIsFree: () -> Bool, isStopped: (Int) -> Bool
   ) -> Action {
     let written = look.entries.first { $0.slot == slot }
     guard let written, written.ticket == ticket else { return .writeAgain }
@@ -135,11 +141,14 @@ package struct LeaseWaiter: Sendable {
     }
     guard let free = freeSince, free.turn == look.turnNumber else {
       freeSince = (look.now, look.turnNumber)
-      return .wait(nanoseconds: Self.patience)
+      return .wait(nanoseconds: Self.stoppedPatience)
     }
     let elapsed = look.now &- free.instant
-    if elapsed < Self.patience { return .wait(nanoseconds: Self.patience - elapsed) }
-    return .tryLock(passingOver: before)
+    if elapsed < Self.stoppedPatience { return .wait(nanoseconds: Self.stoppedPatience - elapsed) }
+    if elapsed >= patience || before.allSatisfy({ isStopped($0.slot) }) {
+      return .tryLock(passingOver: before)
+    }
+    return .wait(nanoseconds: min(Self.stoppedPatience, patience - elapsed))
   }
 
   /// What to do when the try for the lock failed: somebody has it.

@@ -24,7 +24,9 @@ package final class MigrationLease: Sendable {
   /// Whether it was given without a lock, because there is no lock file to be had.
   package var isDegraded: Bool { membership == nil }
 
-  /// Gives the lease up. Doing so again does nothing.
+  /// Gives the lease up.
+  ///
+  /// Doing so again does nothing.
   package func release() {
     guard origin.isSameProcess, !released.exchange(true, ordering: .acquiringAndReleasing) else {
       return

@@ -85,7 +85,9 @@ package final class WriteLease: Sendable {
     }
   }
 
-  /// Makes the thread that waits in `acquire` look at `isCancelled` again. From any thread.
+  /// Makes the thread that waits in `acquire` look at `isCancelled` again.
+  ///
+  /// From any thread.
   package func wakeWaiter() {
     if place.isSameProcess { clx_signal_eventfd(signal.number) }
   }
@@ -100,15 +102,15 @@ package final class WriteLease: Sendable {
     purpose: String, call: LeaseCall
   ) throws(CoordinationError) -> TurnSession {
     if call.isCancelled() { throw .cancelled(path: place.path) }
-    // Somebody who replaces the file all the time must not keep us from the deadline.
-    for round in 0..<1000 {
+    // Bounded: somebody who replaces the file all the time must not keep us from writing.
+    for round in 0..<100 {
       guard let membership = try place.current() else {
         return TurnSession(
           membership: nil, lease: self, quantum: options.quantum, since: BootClock.now())
       }
       var page = HeaderPage()
       let outcome = try wait(in: membership, page: &page, call: call)
-      if outcome == .locked, membership.file.isAtItsPath {
+      if outcome == .locked, try isUsable(membership, page: &page) {
         let since = BootClock.now()
         membership.writeTurn(
           purpose: purpose, label: options.label, since: since, at: LockFileLayout.turnOffset)
@@ -122,7 +124,29 @@ package final class WriteLease: Sendable {
       place.leave(membership)
       if round > 3 { try call.check() }
     }
-    throw .lockFileKeepsChanging(path: place.path)
+    place.doWithout(.lockFileKeepsChanging(path: place.path))
+    return TurnSession(
+      membership: nil, lease: self, quantum: options.quantum, since: BootClock.now())
+  }
+
+  /// Whether the locked file is the one at its path and whole, or could be made so.
+  private func isUsable(
+    _ membership: Membership, page: inout HeaderPage
+  ) throws(CoordinationError) -> Bool {
+    switch membership.file.condition {
+    case .good:
+      return true
+    case .elsewhere:
+      return false
+    case .short:
+      do throws(CoordinationError) {
+        guard try place.repair(membership) else { return false }
+        return try loadOrRepair(&page, membership)
+      } catch {
+        ByteLock.unlock(LockFileLayout.writeLeaseByte, of: membership.file.descriptor)
+        throw error
+      }
+    }
   }
 
   private enum Outcome {
@@ -159,6 +183,7 @@ package final class WriteLease: Sendable {
   private func waitInLine(
     slot: Int, _ membership: Membership, page: inout HeaderPage, call: LeaseCall
   ) throws(CoordinationError) -> Outcome {
+    membership.restoreRecord()
     var ticket = BootClock.now().nanoseconds
     do {
       try membership.writeTicket(ticket)
@@ -168,7 +193,8 @@ package final class WriteLease: Sendable {
     }
     var waiter = LeaseWaiter(
       slot: slot, ticket: ticket,
-      lookInterval: UInt64(clamping: options.lookInterval.clampedNanoseconds))
+      lookInterval: UInt64(clamping: options.lookInterval.clampedNanoseconds),
+      patience: UInt64(clamping: options.patience.clampedNanoseconds))
     while true {
       guard try loadOrRepair(&page, membership) else { return .fileChanged }
       let look = LeaseWaiter.Look(
@@ -177,7 +203,7 @@ package final class WriteLease: Sendable {
         look, isLive: { membership.isLive(slot: $0) },
         leaseIsFree: {
           !ByteLock.isLockedByOther(LockFileLayout.writeLeaseByte, of: membership.file.descriptor)
-        })
+        }, isStopped: { membership.isStopped(slot: $0) })
       if case .tryLock(let passedOver) = action {
         if try tryByte(membership) {
           for entry in passedOver { membership.markPassedOver(entry) }
@@ -261,31 +287,5 @@ package final class WriteLease: Sendable {
     if !ByteLock.isLockedByOther(byte, of: membership.file.descriptor) {
       membership.wakeNext(in: &page)
     }
-  }
-}
-
-/// One call of `acquire`: when it ends without a turn.
-struct LeaseCall {
-  let deadline: BootClock.Instant?
-  let isCancelled: @Sendable () -> Bool
-  let started: BootClock.Instant
-  let path: String
-
-  /// Throws when the caller gave up or the time is up.
-  func check(waitersBefore: Int = 0) throws(CoordinationError) {
-    if isCancelled() { throw .cancelled(path: path) }
-    let now = BootClock.now()
-    if let deadline, now >= deadline {
-      throw .leaseTimeout(
-        LeaseTimeout(
-          path: path, waited: started.duration(to: now), waitersBefore: waitersBefore))
-    }
-  }
-
-  /// Returns how long to wait at most, so as not to sleep through the deadline.
-  func bounded(_ nanoseconds: UInt64) -> UInt64 {
-    guard let deadline else { return nanoseconds }
-    let now = BootClock.now().nanoseconds
-    return min(nanoseconds, deadline.nanoseconds > now ? deadline.nanoseconds - now : 0)
   }
 }

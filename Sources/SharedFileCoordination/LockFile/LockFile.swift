@@ -38,6 +38,22 @@ final class LockFile: Sendable {
   /// Whether the path still leads to the file that is open.
   var isAtItsPath: Bool { FileIdentity.of(path: path) == identity }
 
+  /// What has become of the file since it was opened.
+  enum Condition {
+    case good
+    /// Somebody has cut it.
+    case short
+    /// The path leads to another file or to none.
+    case elsewhere
+  }
+
+  /// Looks at the file by its path, with one system call: it is asked on every turn.
+  var condition: Condition {
+    var facts = stat()
+    guard stat(path, &facts) == 0, FileIdentity(facts) == identity else { return .elsewhere }
+    return facts.st_size < off_t(LockFileLayout.fileSize(slotCount: slotCount)) ? .short : .good
+  }
+
   /// Opens a lock file, makes it where there is none, makes it good where it is damaged.
   static func open(
     path: String, databasePath: String, options: CoordinationOptions

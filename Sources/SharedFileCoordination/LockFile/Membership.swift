@@ -92,6 +92,18 @@ final class Membership: Sendable {
     }
   }
 
+  /// Writes the slot's record again when it is not what this process wrote; whoever releases the
+  /// lease reads in it how to wake us.
+  func restoreRecord() {
+    guard let slot else { return }
+    record.withLock { record in
+      var image = ByteImage(count: LockFileLayout.slotSize)
+      let isThere = FileBytes.read(
+        &image, from: file.descriptor, at: LockFileLayout.slotOffset(slot: slot))
+      if !isThere || image != record.slot.image(number: record.number) { write(&record) }
+    }
+  }
+
   /// Writes the change token that this process has reached.
   func publish(token: Int64) {
     record.withLock { record in
@@ -120,7 +132,9 @@ final class Membership: Sendable {
       image, to: file.descriptor, at: LockFileLayout.queueEntryOffset(slot: slot), path: file.path)
   }
 
-  /// Marks a waiter as passed over. Only while holding the write lease.
+  /// Marks a waiter as passed over.
+  ///
+  /// Only while holding the write lease.
   func markPassedOver(_ entry: LeaseQueue.Entry) {
     var image = ByteImage(count: 8)
     image.put(entry.ticket, at: 0)
@@ -138,7 +152,9 @@ final class Membership: Sendable {
   }
 
   /// Zeroes the queue entry of a dead process, under the lock of its slot's byte, so that no new
-  /// owner's ticket can be hit. Only while holding the write lease.
+  /// owner's ticket can be hit.
+  ///
+  /// Only while holding the write lease.
   func sweep(_ entry: LeaseQueue.Entry) {
     let byte = LockFileLayout.presenceByte(slot: entry.slot)
     guard entry.slot != slot,
@@ -164,16 +180,19 @@ final class Membership: Sendable {
     }
   }
 
+  /// Whether a slot's owner is seen to be stopped.
+  func isStopped(slot other: Int) -> Bool {
+    guard let record = read(slot: other) else { return false }
+    return ProcessProbe.state(
+      pid: record.pid, startTime: record.startTime, pidNamespace: record.pidNamespace) == .stopped
+  }
+
   private func wakeName(slot other: Int) -> String? {
-    var image = ByteImage(count: LockFileLayout.slotSize)
-    let offset = LockFileLayout.slotOffset(slot: other)
-    for _ in 0..<3 {
-      guard FileBytes.read(&image, from: file.descriptor, at: offset) else { return nil }
-      if let record = ProcessSlot(image) {
-        return record.wakeName(file: file.identity, slot: other)
-      }
-    }
-    return nil
+    read(slot: other)?.wakeName(file: file.identity, slot: other)
+  }
+
+  private func read(slot other: Int) -> ProcessSlot? {
+    ProcessSlot.read(other, from: file.descriptor)
   }
 
   /// Waits for a wake-up, for the caller's own signal, or for a time.
@@ -186,7 +205,9 @@ final class Membership: Sendable {
 
   // MARK: Turns
 
-  /// Writes who holds a lease. Only while holding that lease.
+  /// Writes who holds a lease.
+  ///
+  /// Only while holding that lease.
   func writeTurn(
     purpose: String, label: String, since: BootClock.Instant, at offset: Int
   ) {

@@ -108,13 +108,19 @@ final class MembershipPlace: Sendable {
       try membership.file.repair(options: options)
       return true
     } catch {
-      guard let reason = MembershipPlace.reasonToDoWithout(error) else { throw error }
-      state.withLock { state in
-        if state.membership === membership { state.membership = nil }
-        state.degradedReason = reason
-        state.nextTry = BootClock.now(advancedBy: MembershipPlace.retryInterval)
-      }
+      guard MembershipPlace.reasonToDoWithout(error) != nil else { throw error }
+      leave(membership)
+      doWithout(error)
       return false
+    }
+  }
+
+  /// Works without a lock file for a while, for the given reason.
+  func doWithout(_ error: CoordinationError) {
+    state.withLock { state in
+      state.membership = nil
+      state.degradedReason = MembershipPlace.reasonToDoWithout(error) ?? error.description
+      state.nextTry = BootClock.now(advancedBy: MembershipPlace.retryInterval)
     }
   }
 
@@ -140,6 +146,7 @@ final class MembershipPlace: Sendable {
   }
 
   private static func reasonToDoWithout(_ error: CoordinationError) -> String? {
+    if case .lockFileKeepsChanging = error { return error.description }
     guard case .system(let call, let code, let path) = error else { return nil }
     let text = CoordinationError.text(ofErrno: code)
     switch code {

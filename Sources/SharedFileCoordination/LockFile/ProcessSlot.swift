@@ -40,6 +40,20 @@ package struct ProcessSlot: Sendable, Equatable {
       at: 128, count: min(Self.commandRoom, Int(image.number(at: 62, as: UInt16.self))))
   }
 
+  /// Reads a slot's record from the file, a few times when it is being written.
+  static func read(_ slot: Int, from descriptor: GuardedDescriptor) -> ProcessSlot? {
+    var image = ByteImage(count: LockFileLayout.slotSize)
+    for _ in 0..<3 {
+      guard
+        FileBytes.read(&image, from: descriptor, at: LockFileLayout.slotOffset(slot: slot))
+      else { return nil }
+      if let record = ProcessSlot(image) { return record }
+      // All zeroes: never used. Anything else may be a write in progress.
+      if image.number(at: 0, as: UInt64.self) == 0 { return nil }
+    }
+    return nil
+  }
+
   /// The record's bytes, sealed with a number.
   func image(number: UInt64) -> ByteImage {
     var image = ByteImage(count: LockFileLayout.slotSize)

@@ -32,7 +32,8 @@ extension SQLValue: CustomStringConvertible {
     case .real(let value): return String(value)
     case .text(let value):
       let shown = value.count > 60 ? String(value.prefix(57)) + "…" : value
-      return "'" + shown.split(separator: "'", omittingEmptySubsequences: false)
+      return "'"
+        + shown.split(separator: "'", omittingEmptySubsequences: false)
         .joined(separator: "''") + "'"
     case .blob(let bytes): return "blob of \(bytes.count) bytes"
     }

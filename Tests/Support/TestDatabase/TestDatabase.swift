@@ -24,6 +24,13 @@ public func withTestDatabase(
   try await TestDatabaseCheck.isWhole(path: path)
 }
 
+extension BoutiqueDB {
+  /// Returns how many rows a query has.
+  public func count(of sql: String) async throws -> Int {
+    try await read { try $0.query(sql).count }
+  }
+}
+
 /// What must hold when a database has been closed.
 public enum TestDatabaseCheck {
   /// A check that failed.

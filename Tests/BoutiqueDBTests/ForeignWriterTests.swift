@@ -1,0 +1,117 @@
+import BoutiqueDB
+import Foundation
+import SQLiteConnection
+import TestDatabase
+import Testing
+
+/// Commits of programs that do not use this library; here a plain connection of our own SQLite.
+@Suite struct ForeignWriterTests {
+  static let plan = TransactionTests.plan
+
+  private func foreign(_ path: String, _ statements: String...) throws {
+    let connection = try Connection(path: path)
+    defer { connection.close() }
+    connection.setBusyHandler { $0 < 10_000 }
+    for statement in statements { try connection.execute(statement) }
+  }
+
+  @Test func `a foreign commit arrives at a live query without a poll`() async throws {
+    try await withTestDatabase(
+      configuration: ObservationTests.hourPoll, migrations: Self.plan
+    ) { db, _ in
+      var values = db.observe(ObservationTests.count).makeAsyncIterator()
+      #expect(try await values.next() == 0)
+      try foreign(db.path, "INSERT INTO t (v) VALUES ('foreign')")
+      #expect(try await values.next() == 1)
+    }
+  }
+
+  @Test func `the feed shows a foreign commit in its place, as everything`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      let start = try await db.currentToken()
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+      try foreign(db.path, "INSERT INTO t VALUES (2, 'b')", "INSERT INTO t VALUES (3, 'c')")
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (4, 'd')") }
+      try foreign(db.path, "INSERT INTO t VALUES (5, 'e')")
+      var feed = db.changes(since: start).makeAsyncIterator()
+      var seen: [String] = []
+      for _ in 0..<4 {
+        let change = try #require(try await feed.next())
+        seen.append(change.isEverything ? "everything" : "\(change.rows.map(\.key))")
+        #expect(change.origin == (change.isEverything ? .foreign : .thisProcess))
+      }
+      #expect(seen == ["[[1]]", "everything", "[[4]]", "everything"])
+    }
+  }
+
+  @Test func `a rollback, a read or a checkpoint of a foreign program is no change`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      let start = try await db.currentToken()
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+      try foreign(
+        db.path, "BEGIN IMMEDIATE", "INSERT INTO t VALUES (2, 'b')", "ROLLBACK",
+        "SELECT count(*) FROM t", "PRAGMA wal_checkpoint(PASSIVE)")
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (3, 'c')") }
+      var feed = db.changes(since: start).makeAsyncIterator()
+      #expect(try await feed.next()?.rows.map(\.key) == [[1]])
+      #expect(try await feed.next()?.rows.map(\.key) == [[3]])
+    }
+  }
+
+  @Test func `a foreign tool that drops the change log costs a refresh, not a write`() async throws
+  {
+    try await withTestDatabase(
+      configuration: ObservationTests.hourPoll, migrations: Self.plan
+    ) { db, _ in
+      var values = db.observe(ObservationTests.count).makeAsyncIterator()
+      #expect(try await values.next() == 0)
+      let token = try await db.currentToken()
+      try foreign(db.path, "DROP VIEW turso_cdc", "DROP TABLE boutiquedb_cdc")
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+      #expect(try await values.next() == 1)
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (2, 'b')") }
+      #expect(try await values.next() == 2)
+      let now = try await db.currentToken()
+      #expect(now.generation != token.generation)
+      var feed = db.changes(since: token).makeAsyncIterator()
+      #expect(try await feed.next()?.isEverything == true)
+    }
+  }
+
+  @Test func `a foreign change of the schema is seen by a live query`() async throws {
+    try await withTestDatabase(
+      configuration: ObservationTests.hourPoll, migrations: Self.plan
+    ) { db, _ in
+      var values = db.observe { conn in try conn.query("SELECT * FROM t").map(\.columns) }
+        .makeAsyncIterator()
+      #expect(try await values.next() == [])
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+      #expect(try await values.next() == [["id", "v"]])
+      try foreign(db.path, "ALTER TABLE t ADD COLUMN c DEFAULT 7")
+      #expect(try await values.next() == [["id", "v", "c"]])
+      // The table is gone: an error, and the observation lives on.
+      try foreign(db.path, "ALTER TABLE t RENAME TO elsewhere")
+      await #expect(throws: BoutiqueError.self) { try await values.next() }
+      try foreign(db.path, "ALTER TABLE elsewhere RENAME TO t")
+      #expect(try await values.next() == [["id", "v", "c"]])
+    }
+  }
+
+  @Test func `a foreign writer that holds the lock is waited for, then named`() async throws {
+    var configuration = BoutiqueConfiguration()
+    configuration.writeLockTimeout = .milliseconds(200)
+    try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
+      let holder = try Connection(path: db.path)
+      try holder.execute("BEGIN IMMEDIATE")
+      await #expect {
+        try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+      } throws: {
+        guard case BoutiqueError.lockTimeout(let timeout) = $0 else { return false }
+        return timeout.holder?.pid == getpid() && timeout.holder?.isForeign == true
+      }
+      try holder.execute("ROLLBACK")
+      holder.close()
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Glibc
+
+/// Reads a descriptor, or bytes in memory, through a buffer of fixed size.
+package final class ByteInput {
+  private enum Source {
+    case descriptor(Int32, closes: Bool)
+    case memory([UInt8], position: Int, piece: Int)
+  }
+
+  private static let bufferSize = 128 * 1024
+
+  private var source: Source
+  private var buffer: [UInt8] = []
+  private var position = 0
+
+  /// The number of bytes taken out so far.
+  package private(set) var bytesRead: Int64 = 0
+
+  /// Reads a descriptor; `closes` says whether it is closed with this object.
+  package init(fileDescriptor: Int32, closes: Bool) {
+    source = .descriptor(fileDescriptor, closes: closes)
+  }
+
+  /// Reads bytes in memory, in pieces of a size that tests choose.
+  package init(_ bytes: [UInt8], piece: Int = 4096) {
+    source = .memory(bytes, position: 0, piece: max(1, piece))
+  }
+
+  deinit {
+    if case .descriptor(let descriptor, closes: true) = source { close(descriptor) }
+  }
+
+  /// Opens a file for reading; throws the `errno` value as ``MalformedInput/Reason``.
+  package static func open(path: String) throws(MalformedInput) -> ByteInput {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw MalformedInput(line: 1, column: 1, reason: .unreadable(errno: errno))
+    }
+    return ByteInput(fileDescriptor: descriptor, closes: true)
+  }
+
+  /// The size of a regular file, nil for anything else.
+  package var fileSize: Int64? {
+    guard case .descriptor(let descriptor, _) = source else { return nil }
+    var information = stat()
+    guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG
+    else { return nil }
+    return Int64(information.st_size)
+  }
+
+  /// Takes the next byte; nil at the end.
+  @inline(__always)
+  func next() throws(ReadFailure) -> UInt8? {
+    if position == buffer.count {
+      guard try refill() else { return nil }
+    }
+    let byte = buffer[position]
+    position += 1
+    bytesRead += 1
+    return byte
+  }
+
+  /// Looks at the next byte without taking it; nil at the end.
+  @inline(__always)
+  func peek() throws(ReadFailure) -> UInt8? {
+    if position == buffer.count {
+      guard try refill() else { return nil }
+    }
+    return buffer[position]
+  }
+
+  /// A failed `read`.
+  struct ReadFailure: Error {
+    let errno: Int32
+  }
+
+  private func refill() throws(ReadFailure) -> Bool {
+    position = 0
+    switch source {
+    case .memory(let bytes, let start, let piece):
+      let end = min(bytes.count, start + piece)
+      buffer = Array(bytes[start..<end])
+      source = .memory(bytes, position: end, piece: piece)
+    case .descriptor(let descriptor, _):
+      var failure: Int32?
+      buffer = [UInt8](unsafeUninitializedCapacity: Self.bufferSize) { space, count in
+        while true {
+          let got = read(descriptor, space.baseAddress, space.count)
+          let code = errno
+          if got < 0, code == EINTR { continue }
+          count = max(0, got)
+          if got < 0 { failure = code }
+          return
+        }
+      }
+      if let failure { throw ReadFailure(errno: failure) }
+    }
+    return !buffer.isEmpty
+  }
+}
+
+extension ByteInput {
+  /// Reads all that is left; for texts that have to be whole anyway, as SQL.
+  package func remainingBytes() throws(MalformedInput) -> [UInt8] {
+    var bytes: [UInt8] = []
+    do {
+      while let byte = try next() { bytes.append(byte) }
+    } catch {
+      throw MalformedInput(line: 1, column: 1, reason: .unreadable(errno: error.errno))
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,110 @@
+import BoutiqueDB
+import CommandLineSupport
+
+/// Finds the narrowest column types under which every value of a file is stored as it is written.
+///
+/// | all values are | type |
+/// |---|---|
+/// | whole numbers without leading zeros that fit into 64 bits | INTEGER |
+/// | those and decimal numbers | REAL, or NUMERIC where a double would change a whole number |
+/// | anything else | TEXT |
+/// | JSON texts and numbers mixed | none, so that SQLite keeps each as it is |
+struct TypeInference {
+  private struct Column {
+    var hasInteger = false
+    var hasBigInteger = false
+    var hasReal = false
+    var hasText = false
+    /// Whether a number came as a number (from JSON) rather than as text that looks like one.
+    var hasTypedNumber = false
+  }
+
+  private var names: [String] = []
+  private var found: [String: Column] = [:]
+
+  /// Begins with columns that are known before any row.
+  init(columns: [String]) {
+    for name in columns { note(name) { _ in } }
+  }
+
+  /// Takes a row into account.
+  mutating func add(_ row: ImportRow) {
+    for (name, value) in zip(row.columns, row.values) {
+      note(name) { column in Self.add(value, to: &column) }
+    }
+  }
+
+  /// The columns in order of appearance, with their types.
+  var columns: [(name: String, type: String)] {
+    names.map { ($0, Self.type(of: found[$0] ?? Column())) }
+  }
+
+  /// Whether a value can go into its column without being changed; for rows that were not looked at.
+  func accepts(_ value: SQLValue, for name: String) -> Bool {
+    guard var column = found[name] else { return false }
+    let before = Self.type(of: column)
+    Self.add(value, to: &column)
+    return before == "TEXT" || before.isEmpty || Self.type(of: column) == before
+  }
+
+  private mutating func note(_ name: String, _ change: (inout Column) -> Void) {
+    if found[name] == nil { names.append(name) }
+    change(&found[name, default: Column()])
+  }
+
+  private static func add(_ value: SQLValue, to column: inout Column) {
+    switch value {
+    case .null: break
+    case .integer(let number):
+      column.hasTypedNumber = true
+      column.hasInteger = true
+      column.hasBigInteger = column.hasBigInteger || !isExact(number)
+    case .real:
+      column.hasTypedNumber = true
+      column.hasReal = true
+    case .blob: column.hasText = true
+    case .text(let text):
+      // Once there is one text, what others look like makes no difference.
+      if column.hasText { return }
+      if let number = Int64(text), String(number) == text {
+        column.hasInteger = true
+        column.hasBigInteger = column.hasBigInteger || !isExact(number)
+      } else if isDecimal(text) {
+        column.hasReal = true
+      } else {
+        column.hasText = true
+      }
+    }
+  }
+
+  private static func type(of column: Column) -> String {
+    if column.hasText { return column.hasTypedNumber ? "" : "TEXT" }
+    if column.hasReal { return column.hasBigInteger ? "NUMERIC" : "REAL" }
+    return column.hasInteger ? "INTEGER" : "TEXT"
+  }
+
+  private static func isExact(_ number: Int64) -> Bool { Int64(exactly: Double(number)) == number }
+
+  /// Whether a text is digits, a point, digits and perhaps an exponent, without leading zeros and
+  /// with no more digits than a double holds.
+  private static func isDecimal(_ text: String) -> Bool {
+    var rest = text.utf8[...]
+    if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+    let hasLeadingZero = rest.first == UInt8(ascii: "0")
+    let whole = takeDigits(&rest)
+    guard whole > 0, whole == 1 || !hasLeadingZero, rest.popFirst() == UInt8(ascii: ".") else {
+      return false
+    }
+    let fraction = takeDigits(&rest)
+    guard fraction > 0, whole + fraction <= 17 else { return false }
+    if rest.isEmpty { return true }
+    guard rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") else { return false }
+    return Double(text)?.isFinite ?? false
+  }
+
+  private static func takeDigits(_ rest: inout Substring.UTF8View) -> Int {
+    let digits = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    rest = rest[digits.endIndex...]
+    return digits.count
+  }
+}
