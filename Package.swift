@@ -13,8 +13,9 @@ let strict: [SwiftSetting] = [
 
 // The macros use the SwiftSyntax that comes with the toolchain, so that nobody has to build it. That
 // takes unsafe flags, which SwiftPM refuses in a package that is depended on by version. Such a
-// package, and a toolchain without these libraries, use the swift-syntax package instead, and so
-// does everyone who sets BOUTIQUE_SWIFT_SYNTAX=package.
+// package, and a toolchain without these libraries, use the swift-syntax package instead. So does
+// everyone who sets BOUTIQUE_SWIFT_SYNTAX=package, which is for those whose other macros have
+// swift-syntax built anyway: the two cannot be told apart in one build.
 let toolchainSyntax: String? = {
   // SwiftPM reads the manifest of a version from its repository, as if it lay in the root directory,
   // to resolve dependencies, and from its own copy of the version to build it.

@@ -190,7 +190,7 @@ public macro Ephemeral() =
 /// A piece of a statement in SQL, whose interpolated values are bound and never become its text.
 ///
 /// ```swift
-/// Note.where { #sql("\($0.title) LIKE \(pattern) ESCAPE '\\'") }
+/// try conn.execute(#sql("UPDATE note SET title = upper(title) WHERE id = \(id)"))
 /// ```
 @freestanding(expression)
 public macro sql(_ sql: SQLFragment) -> SQLFragment =
@@ -200,6 +200,7 @@ public macro sql(_ sql: SQLFragment) -> SQLFragment =
 ///
 /// ```swift
 /// let titles = #sql("SELECT title FROM note WHERE id > \(start)", as: String.self)
+/// let notes = Note.where { #sql("\($0.title) LIKE \(pattern) ESCAPE '\\'", as: Bool.self) }
 /// ```
 @freestanding(expression)
 public macro sql<V: QueryRow>(_ sql: SQLFragment, as type: V.Type = V.self)

@@ -118,17 +118,24 @@ extension Space {
   @Table("inner_3") struct Extended: Sendable { var level: Level }
 }
 
+/// A table that others see, with columns that they do not.
 @Table public struct Open: Sendable {
+  /// The key.
   public let id: Int
+  /// A column that others read only.
   public private(set) var name: String
+  /// A column with an initial value that others do not see.
   public var limit: Int = Open.standard * 2
+  /// A column with an initial value in writing.
   public var sign: String? = "a"
+  /// A column with an initial value of its time.
   public var date: Date = Date()
   var inside: Kind = .plain
   private var own: Kind?
 
   static let standard = 5
 
+  /// Creates a row.
   public init(id: Int, name: String) {
     self.id = id
     self.name = name
