@@ -107,6 +107,21 @@ extension PatternBindingSyntax {
   }
 }
 
+extension IfConfigDeclSyntax {
+  /// Whether a property with storage is declared in any of the clauses.
+  var hasStoredProperties: Bool {
+    clauses.contains { clause in
+      guard case .decls(let items)? = clause.elements else { return false }
+      return items.contains { item in
+        if let nested = item.decl.as(IfConfigDeclSyntax.self) { return nested.hasStoredProperties }
+        guard let property = item.decl.as(VariableDeclSyntax.self) else { return false }
+        let isStatic = property.modifiers.first(of: .static) != nil
+        return !isStatic && property.bindings.contains { !$0.isComputed }
+      }
+    }
+  }
+}
+
 extension TokenSyntax {
   /// An identifier without its back-ticks.
   var bareName: String {

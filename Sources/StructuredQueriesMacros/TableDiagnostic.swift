@@ -31,6 +31,10 @@ struct TableDiagnostic: DiagnosticMessage {
   }
 
   private static func remedy(_ message: String, _ changes: FixIt.Change...) -> FixIt {
+    remedy(message, changes)
+  }
+
+  private static func remedy(_ message: String, _ changes: [FixIt.Change]) -> FixIt {
     FixIt(message: Remedy(message: message), changes: changes)
   }
 }
@@ -41,14 +45,14 @@ extension TableDiagnostic {
   static func notAStruct(_ declaration: some DeclGroupSyntax, macro: String) -> Diagnostic {
     let keyword = declaration.introducer
     let replacement = keyword.with(\.tokenKind, .keyword(.struct))
-    let isClass = keyword.tokenKind == .keyword(.class)
-    return error(
-      at: keyword, "'@\(macro)' can only be used with a struct",
-      fixIts: isClass
-        ? [
-          remedy(
-            "Make it a struct", .replace(oldNode: Syntax(keyword), newNode: Syntax(replacement)))
-        ] : [])
+    let message = "'@\(macro)' can only be used with a struct"
+    guard keyword.tokenKind == .keyword(.class) else { return error(at: keyword, message) }
+    var changes = [FixIt.Change.replace(oldNode: Syntax(keyword), newNode: Syntax(replacement))]
+    if let final = declaration.modifiers.first(of: .final) {
+      let range = final.positionAfterSkippingLeadingTrivia..<final.endPosition
+      changes.append(.replaceText(range: range, with: "", in: Syntax(final)))
+    }
+    return error(at: keyword, message, fixIts: [remedy("Make it a struct", changes)])
   }
 
   static func localType(_ attribute: AttributeSyntax, macro: String) -> Diagnostic {

@@ -182,6 +182,19 @@ import Testing
     #expect(!release.text.contains("_scope.column(\"trace\")"))
   }
 
+  @Test func `a condition on a module is no mistake around what has no storage`() {
+    let source = """
+      @Table struct Note {
+        var id: Int
+        #if canImport(Elsewhere)
+          var other: Int { id }
+          func export() {}
+        #endif
+      }
+      """
+    #expect(Expansion(of: source).messages.isEmpty)
+  }
+
   @Test func `the text of an SQL literal is handed on unchanged`() {
     #expect(
       Expansion(of: #"let f = #sql("a = \(x, as: Y.self) -- '")"#).text

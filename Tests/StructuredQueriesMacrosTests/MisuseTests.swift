@@ -18,7 +18,7 @@ import Testing
       source: "@Table final class Note { var id: Int }",
       place: "1:14",
       message: "'@Table' can only be used with a struct",
-      fixed: ["@Table final struct Note { var id: Int }"]),
+      fixed: ["@Table struct Note { var id: Int }"]),
     Misuse(
       source: "@BoutiqueTable enum Note { case a }",
       place: "1:16",
@@ -309,6 +309,10 @@ import Testing
     #expect(message.place == misuse.place)
     #expect(message.fixed == misuse.fixed)
     #expect(expansion.text.contains("TableColumn") != misuse.stopsExpansion)
+    for fixed in message.fixed {
+      let isMended = !Expansion(of: fixed).messages.contains { $0.text == misuse.message }
+      #expect(isMended, "is still said of: \(fixed)")
+    }
   }
 
   @Test func `all mistakes in a declaration are reported, each once`() {

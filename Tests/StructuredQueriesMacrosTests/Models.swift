@@ -19,7 +19,7 @@ struct Setting: Sendable, Equatable {
   @Column(generated: .stored, as: "length(value)") let size: Int
 }
 
-enum Kind: String, Sendable, QueryBindable, QueryDecodable, QueryRepresentable {
+enum Kind: String, Sendable, QueryBindable {
   case plain, special
 }
 
@@ -89,12 +89,12 @@ struct /* its name: */ Odd /* done */: Sendable, Equatable {
 }
 
 enum Space {
-  enum Level: Int, Sendable, QueryBindable, QueryDecodable, QueryRepresentable { case low, high }
-  private enum Hidden: Int, Sendable, QueryBindable, QueryDecodable, QueryRepresentable { case low }
+  enum Level: Int, Sendable, QueryBindable { case low, high }
+  private enum Hidden: Int, Sendable, QueryBindable { case low }
 
   @Table struct Inner: Sendable {
-    enum Deep: Int, Sendable, QueryBindable, QueryDecodable, QueryRepresentable { case low }
-    private enum Own: Int, Sendable, QueryBindable, QueryDecodable, QueryRepresentable { case low }
+    enum Deep: Int, Sendable, QueryBindable { case low }
+    private enum Own: Int, Sendable, QueryBindable { case low }
     let id: Int
     var level: Level = .low
     var deep: Inner.Deep
