@@ -89,7 +89,9 @@ extension BoutiqueConnection {
     try statement.fetchOne(self)
   }
 
-  /// Returns all rows of SQL, by name and position.
+  /// Returns all rows of SQL, by name and position: `conn.query(#sql("… \(value) …"))`.
+  ///
+  /// Without `#sql` a literal is a String, whose interpolations become SQL.
   public func query(_ sql: SQLFragment) throws -> [Row] {
     try query(sql.cachedSQL, arguments: bindings(of: sql))
   }

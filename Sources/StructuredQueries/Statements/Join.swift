@@ -3,73 +3,79 @@
 
 extension Select {
   /// Joins a table: rows of both that belong together.
-  public func join<T: Table>(
+  public func join<T: Table, each Side: JoinSide>(
     _ other: Where<T>,
     @PredicateBuilder on condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<repeat (each Side).QueryValue, T>, repeat each Side, InnerSide<T>> {
-    Select<RowTuple<repeat (each Side).QueryValue, T>, repeat each Side, InnerSide<T>>(
+  ) -> Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>
+  where Sides == (repeat each Side) {
+    Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>(
       body: joined(.inner, other, condition))
   }
 
   /// Joins a table that can be missing: rows of the left side without a match stay.
-  public func leftJoin<T: Table>(
+  public func leftJoin<T: Table, each Side: JoinSide>(
     _ other: Where<T>,
     @PredicateBuilder on condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<repeat (each Side).QueryValue, T?>, repeat each Side, OuterSide<T>> {
-    Select<RowTuple<repeat (each Side).QueryValue, T?>, repeat each Side, OuterSide<T>>(
+  ) -> Select<RowTuple<repeat (each Side).QueryValue, T?>, (repeat each Side, OuterSide<T>)>
+  where Sides == (repeat each Side) {
+    Select<RowTuple<repeat (each Side).QueryValue, T?>, (repeat each Side, OuterSide<T>)>(
       body: joined(.left, other, condition))
   }
 
   /// Joins a table whose rows all stay; the left side can be missing.
-  public func rightJoin<T: Table>(
+  public func rightJoin<T: Table, each Side: JoinSide>(
     _ other: Where<T>,
     @PredicateBuilder on condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
   ) -> Select<
-    RowTuple<repeat (each Side).Outer.QueryValue, T>, repeat (each Side).Outer, InnerSide<T>
-  > {
+    RowTuple<repeat (each Side).Outer.QueryValue, T>, (repeat (each Side).Outer, InnerSide<T>)
+  >
+  where Sides == (repeat each Side) {
     Select<
-      RowTuple<repeat (each Side).Outer.QueryValue, T>, repeat (each Side).Outer, InnerSide<T>
+      RowTuple<repeat (each Side).Outer.QueryValue, T>, (repeat (each Side).Outer, InnerSide<T>)
     >(body: joined(.right, other, condition))
   }
 
   /// Joins a table; rows of either side stay, the other can be missing.
-  public func fullJoin<T: Table>(
+  public func fullJoin<T: Table, each Side: JoinSide>(
     _ other: Where<T>,
     @PredicateBuilder on condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
   ) -> Select<
-    RowTuple<repeat (each Side).Outer.QueryValue, T?>, repeat (each Side).Outer, OuterSide<T>
-  > {
+    RowTuple<repeat (each Side).Outer.QueryValue, T?>, (repeat (each Side).Outer, OuterSide<T>)
+  >
+  where Sides == (repeat each Side) {
     Select<
-      RowTuple<repeat (each Side).Outer.QueryValue, T?>, repeat (each Side).Outer, OuterSide<T>
+      RowTuple<repeat (each Side).Outer.QueryValue, T?>, (repeat (each Side).Outer, OuterSide<T>)
     >(body: joined(.full, other, condition))
   }
 
   /// Joins every row with every row of a table.
-  public func crossJoin<T: Table>(
+  public func crossJoin<T: Table, each Side: JoinSide>(
     _ other: Where<T>
-  ) -> Select<RowTuple<repeat (each Side).QueryValue, T>, repeat each Side, InnerSide<T>> {
+  ) -> Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>
+  where Sides == (repeat each Side) {
     var result = adding(other)
     result.body.join(.cross, other.body, on: [])
     return result
   }
 
   /// The statement with one more side and without the join itself.
-  private func adding<T: Table>(
+  private func adding<T: Table, each Side: JoinSide>(
     _ other: Where<T>
-  ) -> Select<RowTuple<repeat (each Side).QueryValue, T>, repeat each Side, InnerSide<T>> {
+  ) -> Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>
+  where Sides == (repeat each Side) {
     var body = self.body
     body.selection = nil
     body.isNone = body.isNone || other.body.isNone
     body.scopes += other.body.scopes
     body.sideColumns += other.body.sideColumns
-    return Select<RowTuple<repeat (each Side).QueryValue, T>, repeat each Side, InnerSide<T>>(
+    return Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>(
       body: body)
   }
 
-  private func joined<T: Table>(
+  private func joined<T: Table, each Side: JoinSide>(
     _ kind: JoinKind, _ other: Where<T>,
     _ condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
-  ) -> SelectBody {
+  ) -> SelectBody where Sides == (repeat each Side) {
     let result = adding(other)
     var body = result.body
     body.join(kind, other.body, on: result.evaluate(condition))
@@ -107,7 +113,7 @@ extension Where {
   public func join<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (T.TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<T, U>, InnerSide<T>, InnerSide<U>> {
+  ) -> Select<RowTuple<T, U>, (InnerSide<T>, InnerSide<U>)> {
     asSelect().join(other, on: condition)
   }
 
@@ -115,7 +121,7 @@ extension Where {
   public func leftJoin<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (T.TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<T, U?>, InnerSide<T>, OuterSide<U>> {
+  ) -> Select<RowTuple<T, U?>, (InnerSide<T>, OuterSide<U>)> {
     asSelect().leftJoin(other, on: condition)
   }
 
@@ -123,7 +129,7 @@ extension Where {
   public func rightJoin<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (T.TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<T?, U>, OuterSide<T>, InnerSide<U>> {
+  ) -> Select<RowTuple<T?, U>, (OuterSide<T>, InnerSide<U>)> {
     asSelect().rightJoin(other, on: condition)
   }
 
@@ -131,14 +137,14 @@ extension Where {
   public func fullJoin<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (T.TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<T?, U?>, OuterSide<T>, OuterSide<U>> {
+  ) -> Select<RowTuple<T?, U?>, (OuterSide<T>, OuterSide<U>)> {
     asSelect().fullJoin(other, on: condition)
   }
 
   /// Joins every row with every row of a table.
   public func crossJoin<U: Table>(
     _ other: Where<U>
-  ) -> Select<RowTuple<T, U>, InnerSide<T>, InnerSide<U>> {
+  ) -> Select<RowTuple<T, U>, (InnerSide<T>, InnerSide<U>)> {
     asSelect().crossJoin(other)
   }
 }

@@ -1,7 +1,10 @@
 /// A SELECT over one table or several.
 ///
 /// Rows are decoded to what was selected last, or to whole rows of each table.
-public struct Select<QueryValue: QueryRow, each Side: JoinSide>: SelectStatement, QueryExpression {
+///
+/// `Sides` is the tuple of the tables' sides. (A pack in its place would be simpler; with it the compiler does not
+/// get through a chain of two joins.)
+public struct Select<QueryValue: QueryRow, Sides>: SelectStatement, QueryExpression {
   var body: SelectBody
 
   /// The SQL.
@@ -15,7 +18,9 @@ public struct Select<QueryValue: QueryRow, each Side: JoinSide>: SelectStatement
   public func asSelect() -> Self { self }
 
   /// Calls a closure with the columns of all sides.
-  func evaluate<Result>(_ body: (repeat (each Side).Columns) -> Result) -> Result {
+  func evaluate<each Side: JoinSide, Result>(
+    _ body: (repeat (each Side).Columns) -> Result
+  ) -> Result where Sides == (repeat each Side) {
     let scopes = ScopeSequence(self.body.scopes)
     return body(repeat (each Side).columns(scopes.next()))
   }
@@ -27,40 +32,40 @@ public struct Select<QueryValue: QueryRow, each Side: JoinSide>: SelectStatement
   }
 
   /// Adds conditions; all must hold.
-  public func `where`(
+  public func `where`<each Side: JoinSide>(
     @PredicateBuilder _ predicate: (repeat (each Side).Columns) -> [SQLFragment]
-  ) -> Self {
+  ) -> Self where Sides == (repeat each Side) {
     with { $0.predicates += evaluate(predicate) }
   }
 
   /// Adds expressions to order by.
-  public func order(
+  public func order<each Side: JoinSide>(
     @ExpressionListBuilder _ terms: (repeat (each Side).Columns) -> [SQLFragment]
-  ) -> Self {
+  ) -> Self where Sides == (repeat each Side) {
     with { $0.orders += evaluate(terms) }
   }
 
   /// Adds expressions to group by.
-  public func group(
+  public func group<each Side: JoinSide>(
     @ExpressionListBuilder _ terms: (repeat (each Side).Columns) -> [SQLFragment]
-  ) -> Self {
+  ) -> Self where Sides == (repeat each Side) {
     with { $0.groups += evaluate(terms) }
   }
 
   /// Adds conditions on groups; all must hold.
-  public func having(
+  public func having<each Side: JoinSide>(
     @PredicateBuilder _ predicate: (repeat (each Side).Columns) -> [SQLFragment]
-  ) -> Self {
+  ) -> Self where Sides == (repeat each Side) {
     with { $0.having += evaluate(predicate) }
   }
 
   /// Says what the rows consist of, in place of what was said before.
-  public func select<Value: QueryRow>(
+  public func select<Value: QueryRow, each Side: JoinSide>(
     @SelectionBuilder _ selection: (repeat (each Side).Columns) -> SelectedColumns<Value>
-  ) -> Select<Value, repeat each Side> {
+  ) -> Select<Value, Sides> where Sides == (repeat each Side) {
     var body = self.body
     body.selection = evaluate(selection).fragment
-    return Select<Value, repeat each Side>(body: body)
+    return Select<Value, Sides>(body: body)
   }
 
   /// Leaves out rows that are there already.

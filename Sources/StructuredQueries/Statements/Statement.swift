@@ -38,6 +38,10 @@ public protocol SelectStatement: Statement {
 
 /// Adds conditions up, all of which must hold: one a line, with `if` and `switch`.
 @resultBuilder public enum PredicateBuilder {
+  /// Takes one condition; this is what tells `#sql` that it stands for a Bool.
+  public static func buildExpression(_ condition: SQLQueryExpression<Bool>) -> [SQLFragment] {
+    [condition.queryFragment]
+  }
   /// Takes one condition.
   public static func buildExpression<E: QueryExpression>(_ condition: E) -> [SQLFragment]
   where E.QueryValue: QueryRepresentable, E.QueryValue.Unwrapped == Bool {

@@ -66,7 +66,7 @@ extension Table {
   public static func join<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<Self, U>, InnerSide<Self>, InnerSide<U>> {
+  ) -> Select<RowTuple<Self, U>, (InnerSide<Self>, InnerSide<U>)> {
     all.join(other, on: condition)
   }
 
@@ -74,7 +74,7 @@ extension Table {
   public static func leftJoin<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<Self, U?>, InnerSide<Self>, OuterSide<U>> {
+  ) -> Select<RowTuple<Self, U?>, (InnerSide<Self>, OuterSide<U>)> {
     all.leftJoin(other, on: condition)
   }
 

@@ -18,9 +18,9 @@ public struct Updates<Columns: TableColumnSet> {
   @_disfavoredOverload
   public subscript<Root, Value: QueryRow>(
     dynamicMember keyPath: KeyPath<Columns, TableColumn<Root, Value>>
-  ) -> SQLQueryExpression<Value> {
+  ) -> any QueryExpression<Value> {
     @available(*, unavailable, message: "write .set(…) with an expression")
-    get { SQLQueryExpression(fragment: columns[keyPath: keyPath].queryFragment) }
+    get { columns[keyPath: keyPath] }
     set { list.append(columns[keyPath: keyPath].name, newValue.queryFragment) }
   }
 

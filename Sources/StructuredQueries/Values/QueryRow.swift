@@ -13,6 +13,13 @@ public protocol QueryRow: Sendable {
   static func decode(from decoder: inout RowDecoder) throws(DecodingFailure) -> Output
   /// Adds the value's columns to a row.
   static func encode(_ output: Output, into encoder: inout RowEncoder)
+  /// Whether SQLite would turn the value into NULL, so that an optional of the type may bind it as such.
+  static func isNull(_ output: Output) -> Bool
+}
+
+extension QueryRow {
+  /// False but for floating-point types.
+  public static func isNull(_ output: Output) -> Bool { false }
 }
 
 /// A value that is kept in one column.
@@ -24,8 +31,6 @@ public protocol QueryRepresentable: QueryRow {
   static var sqlType: SQLType { get }
   /// Whether NULL is a value of the type.
   static var isNullable: Bool { get }
-  /// Whether SQLite would turn the value into NULL, so that an optional of the type may bind it as such.
-  static func isNull(_ output: Output) -> Bool
   /// Returns the value as SQLite stores it.
   static func bind(_ output: Output) throws(BindingFailure) -> SQLValue
 }
@@ -56,8 +61,6 @@ extension QueryRepresentable {
   public static var columnStorage: ColumnStorage { .column(sqlType, isNullable: isNullable) }
   /// False but for optionals.
   public static var isNullable: Bool { false }
-  /// False but for floating-point types.
-  public static func isNull(_ output: Output) -> Bool { false }
   /// Adds the value.
   public static func encode(_ output: Output, into encoder: inout RowEncoder) {
     encoder.append(SQLBinding { () throws(BindingFailure) in try bind(output) })
@@ -107,7 +110,7 @@ extension Optional: QueryRow where Wrapped: QueryRow {
 
   /// Adds the value, or NULL for each of its columns.
   public static func encode(_ output: Output, into encoder: inout RowEncoder) {
-    if let output {
+    if let output, !Wrapped.isNull(output) {
       Wrapped.encode(output, into: &encoder)
     } else {
       for _ in 0..<Wrapped.columnCount { encoder.append(.value(.null)) }
@@ -127,14 +130,6 @@ extension Optional: QueryRepresentable where Wrapped: QueryRepresentable {
     guard let output, !Wrapped.isNull(output) else { return .null }
     return try Wrapped.bind(output)
   }
-  /// Adds the value, or NULL.
-  public static func encode(_ output: Output, into encoder: inout RowEncoder) {
-    encoder.append(SQLBinding { () throws(BindingFailure) in try bind(output) })
-  }
-  /// One.
-  public static var columnCount: Int { 1 }
-  /// One column of the type, NULL allowed.
-  public static var columnStorage: ColumnStorage { .column(sqlType, isNullable: true) }
 }
 
 /// The result of a statement that yields no rows.
