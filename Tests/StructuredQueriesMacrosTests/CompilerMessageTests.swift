@@ -36,7 +36,8 @@ import Testing
     ),
     (
       "Note.where { $0.title }",
-      "static method 'buildExpression' requires the types 'String' and 'Bool' be equivalent"
+      "cannot convert value of type 'TableColumn<Note, String>' to expected argument type "
+        + "'SQLQueryExpression<Bool>'"
     ),
     (
       "Note.insert { Note(id: UUID(), stars: 1, size: 0) }",

@@ -216,6 +216,15 @@ struct Many: Sendable {
   @Column(generated: .virtual, as: "a || '!'", indexed: true) let c: String
 }
 
+@DebugDescription @Table struct Marked: Sendable, CustomDebugStringConvertible {
+  let id: Int
+  @available(*, noasync) @Column("n") @Clamped var number: Int = 1
+  @TaskLocal static var current = 0
+
+  @available(*, deprecated) static let old = 1
+  var debugDescription: String { "marked \(id)" }
+}
+
 @Table struct Stated: Table { var a: Int }
 @MainActor @Table struct OnMainActor: Sendable {
   var id: Int
