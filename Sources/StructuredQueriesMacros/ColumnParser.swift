@@ -44,18 +44,14 @@ struct ColumnParser {
   mutating func parse(_ property: VariableDeclSyntax) {
     let marks = Marks(property.attributes)
     for repeated in marks.repeated { report(TableDiagnostic.repeatedMark(repeated)) }
+    let isStatic = property.modifiers.first(of: .static, .class) != nil
     for (binding, type) in property.typedBindings {
-      if let modifier = property.modifiers.first(of: .static, .class) {
-        _ = modifier
-        if let mark = marks.any {
-          report(TableDiagnostic.staticColumn(mark, named: binding.pattern.plainText()))
-        }
-      } else if binding.isComputed {
-        if let mark = marks.any {
-          report(TableDiagnostic.computedColumn(mark, named: binding.pattern.plainText()))
-        }
-      } else {
-        parse(binding, type, of: property, marks)
+      let name = binding.pattern.plainText()
+      switch (isStatic, binding.isComputed, marks.any) {
+      case (true, _, let mark?): report(TableDiagnostic.staticColumn(mark, named: name))
+      case (_, true, let mark?): report(TableDiagnostic.computedColumn(mark, named: name))
+      case (true, _, nil), (_, true, nil): continue
+      case (false, false, _): parse(binding, type, of: property, marks)
       }
     }
   }
@@ -121,6 +117,8 @@ struct ColumnParser {
     let column: AttributeSyntax?
     let columns: AttributeSyntax?
     let ephemeral: AttributeSyntax?
+    /// What says a second time what one of these says.
+    let repeated: [AttributeSyntax]
 
     init(_ attributes: AttributeListSyntax) {
       column = attributes.first(named: "Column")
@@ -131,9 +129,6 @@ struct ColumnParser {
         ["Column", "Columns", "Ephemeral"].contains(attribute.name) && !first.contains(attribute.id)
       }
     }
-
-    /// What says a second time what one of these says.
-    let repeated: [AttributeSyntax]
 
     /// The one that makes a column of the property.
     var any: AttributeSyntax? { column ?? columns }

@@ -327,6 +327,11 @@ import Testing
     #expect(expansion.messages.map(\.place) == ["2:14", "3:7", "4:10"])
   }
 
+  @Test func `a mistake in what is a table and a result row is reported once`() {
+    let expansion = Expansion(of: "@Table @Selection struct Note { let a: Int = 1 }")
+    #expect(expansion.messages.count == 1)
+  }
+
   @Test(arguments: [
     #"#sql("a = \(x) AND b = 'it''s (fine' -- don't"# + "\\n" + #"AND c IN (1, 2) /* ' */")"#,
     ##"#sql(#"a = "x" AND b = '\'"#)"##,
