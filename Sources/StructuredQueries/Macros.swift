@@ -2,10 +2,11 @@
 // members and an extension: only a member sees the names of the declarations around the struct, and
 // only from an extension does an initialiser leave the memberwise one in place.
 
-/// The type of a column, which the compiler refuses at the property when it cannot be one.
+/// The type of a column, which the compiler refuses at the property when it cannot be one, or when it
+/// represents other values than those of the property.
 ///
 /// Expansions of `@Table` use it; it is of no use elsewhere.
-public typealias _ColumnType<Value: QueryRow> = Value
+public typealias _ColumnType<Value: QueryRow, Property> = Value where Value.Output == Property
 
 /// Makes a struct a table: its stored properties are the columns.
 ///

@@ -83,7 +83,7 @@ struct TableExpansion {
   /// It says so once for each, at the property: what is made with a wrong alias is not reported.
   private var columnTypes: String {
     let aliases = model.columns.enumerated().flatMap { position, column in
-      let type = "\(library)._ColumnType<\(column.value.text)>"
+      let type = "\(library)._ColumnType<\(column.value.text), \(column.type.text)>"
       return column.place == nil
         ? [] : located("typealias column\(position) = \(type)", column)
     }
@@ -95,6 +95,10 @@ struct TableExpansion {
     return [
       "#sourceLocation(file: \(place.file), line: \(place.line))", declaration, "#sourceLocation()",
     ]
+  }
+
+  private func keyMetatype(_ column: ColumnModel) -> String {
+    column.value.isOptional ? column.value.wrappedMetatype : metatype(column)
   }
 
   private func metatype(_ column: ColumnModel) -> String {
@@ -176,7 +180,7 @@ struct TableExpansion {
         + "(_ key: PrimaryKey, into encoder: inout \(library).RowEncoder)",
       key.enumerated().map { position, column in
         let part = key.count == 1 ? "key" : "key.\(position)"
-        return "encoder.encode(\(part), as: \(column.value.wrappedMetatype))"
+        return "encoder.encode(\(part), as: \(keyMetatype(column)))"
       })
   }
 
@@ -184,12 +188,12 @@ struct TableExpansion {
 
   private var draft: String {
     let columns = model.written
-    let properties = columns.map { column in
-      "\(column.access.modifier)var \(column.property): \(draftType(column))"
+    let properties = columns.flatMap { column in
+      located("\(column.access.modifier)var \(column.property): \(draftType(column))", column)
     }
     let encoding = columns.map { column in
       guard column.isPrimaryKey else { return encode(column) }
-      return "encoder.encodeKey(self.\(column.property), as: \(column.value.wrappedMetatype))"
+      return "encoder.encodeKey(self.\(column.property), as: \(keyMetatype(column)))"
     }
     return block(
       "\(access)nonisolated struct Draft: \(library).TableDraft",

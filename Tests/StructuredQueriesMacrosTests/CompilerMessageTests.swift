@@ -112,6 +112,19 @@ import Testing
       Set(messages) == ["5: type 'Place' does not conform to protocol 'QueryRow'"])
   }
 
+  @Test func `a representation of other values is an error at its property`() throws {
+    let messages = try Compiler().messages(
+      in: """
+        import Foundation
+        import StructuredQueries
+        @Table struct Note: Sendable {
+          @Column(primaryKey: true, as: Date.UnixTimeRepresentation.self) let at: Int
+        }
+        """)
+    #expect(!messages.isEmpty)
+    #expect(messages.allSatisfy { $0.hasPrefix("4: ") }, "said was: \(messages)")
+  }
+
   @Test(arguments: [
     "final class Note { var id: Int = 1 }", "struct Note { let id: Int = 1 }",
     "struct Note { let id = 1 }", "struct Note { var a: (Int, Int) }",

@@ -129,7 +129,7 @@ import Testing
 
             private enum _ColumnTypes {
               #sourceLocation(file: "Test.swift", line: 3)
-              typealias column0 = StructuredQueries._ColumnType<Tag>
+              typealias column0 = StructuredQueries._ColumnType<Tag, Tag>
               #sourceLocation()
             }
 
