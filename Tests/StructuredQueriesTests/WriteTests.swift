@@ -39,14 +39,21 @@ import Testing
     try await inLibrary { conn in
       try expect(
         conn,
-        Ticket.insert { ($0.id, $0.code) } values: {
+        Ticket.insert {
+          ($0.id, $0.code)
+        } values: {
           (UUID(), "a")
           (UUID(), "bc")
         }.returning { ($0.size) },
         #"INSERT INTO "ticket" ("id", "code") VALUES (?, ?), (?, ?) RETURNING "size""#, [1, 2])
       #expect(try Ticket.select { $0.uses }.fetchAll(conn) == [0, 0])
       try expect(
-        conn, Person.insert { $0.name } values: { "Eve" },
+        conn,
+        Person.insert {
+          $0.name
+        } values: {
+          "Eve"
+        },
         #"INSERT INTO "person" ("name") VALUES (?)"#, changes: 1)
       try expect(
         conn, BookText.insertDefaults(), #"INSERT INTO "bookText" DEFAULT VALUES"#, changes: 1)
@@ -57,19 +64,28 @@ import Testing
     try await inLibrary { conn in
       try expect(
         conn,
-        Person.insert { ($0.id, $0.name) } select: {
+        Person.insert {
+          ($0.id, $0.name)
+        } select: {
           Author.where { $0.id > 1 }.select { ($0.id + 10, $0.name) }
         },
         """
         INSERT INTO "person" ("id", "name") SELECT ("author"."id" + ?), "author"."name"
         FROM "author" WHERE ("author"."id" > ?)
         """, changes: 2)
-      #expect(try Person.where { $0.id > 10 }.select { $0.name }.fetchAll(conn) == ["Woolf", "Nobody"])
+      #expect(
+        try Person.where { $0.id > 10 }.select { $0.name }.fetchAll(conn) == ["Woolf", "Nobody"])
       try expect(
         conn,
-        Person.insert { ($0.id, $0.name) } select: {
+        Person.insert {
+          ($0.id, $0.name)
+        } select: {
           Author.where { $0.id > 1 }.select { ($0.id + 10, $0.name) }
-        }.onConflict { $0.id } doUpdate: { $0.name = $1.name + "!" },
+        }.onConflict {
+          $0.id
+        } doUpdate: {
+          $0.name = $1.name + "!"
+        },
         """
         INSERT INTO "person" ("id", "name") SELECT * FROM (SELECT ("author"."id" + ?),
         "author"."name" FROM "author" WHERE ("author"."id" > ?)) WHERE 1
@@ -99,7 +115,9 @@ import Testing
       #expect(try Ticket.find(ticket?.id ?? UUID()).fetchOne(conn) == ticket)
       let draft = try #require(ticket.map(Ticket.Draft.init))
       #expect(draft.id == ticket?.id)
-      #expect(try conn.query("INSERT INTO ticket (id, code) VALUES (uuid(), 'q') RETURNING id").count == 1)
+      #expect(
+        try conn.query("INSERT INTO ticket (id, code) VALUES (uuid(), 'q') RETURNING id").count == 1
+      )
     }
   }
 

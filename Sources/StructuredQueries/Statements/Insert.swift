@@ -1,5 +1,8 @@
-/// An INSERT. Without rows it is not run.
+/// An INSERT.
+///
+/// Without rows it is not run.
 public struct Insert<T: Table>: Statement {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = NoRow
   var conflict: ConflictResolution?
   var columns: [String]
@@ -143,7 +146,9 @@ extension Table {
 }
 
 extension DraftableTable {
-  /// Inserts drafts. A key that is nil is made: a UUID here, others by SQLite.
+  /// Inserts drafts.
+  ///
+  /// A key that is nil is made: a UUID here, others by SQLite.
   public static func insert(
     or conflict: ConflictResolution? = nil, @RowsBuilder<Draft> _ drafts: () -> [Draft]
   ) -> Insert<Self> {

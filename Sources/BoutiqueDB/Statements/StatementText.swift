@@ -1,3 +1,4 @@
+import StructuredQueries
 import Synchronization
 
 // The text of a statement is made once for each shape. A shape is the statement without its values: the
@@ -15,7 +16,8 @@ private struct Shape: Hashable {
       case (.binding, .binding): continue
       case (.text(let a), .text(let b)) where a == b: continue
       case (.identifier(let a), .identifier(let b)) where a == b: continue
-      case (.column(let aScope, let a), .column(let bScope, let b)) where a == b && aScope == bScope:
+      case (.column(let aScope, let a), .column(let bScope, let b))
+      where a == b && aScope == bScope:
         continue
       case (.columns(let aScope, let a), .columns(let bScope, let b))
       where a === b && aScope == bScope:
