@@ -136,6 +136,50 @@ import Testing
     }
   }
 
+  @Test func `upsert of a key of two columns`() async throws {
+    try await inLibrary { conn in
+      let loan = Loan(bookID: 1, reader: "Ann", period: Period(start: 7, end: 8))
+      try expect(
+        conn, Loan.upsert { loan },
+        """
+        INSERT INTO "loan" ("book_id", "reader", "start_day", "end_day") VALUES (?, ?, ?, ?)
+        ON CONFLICT ("book_id", "reader")
+        DO UPDATE SET "start_day" = "excluded"."start_day", "end_day" = "excluded"."end_day"
+        """, changes: 1)
+      #expect(try Loan.find((1, "Ann")).fetchOne(conn) == loan)
+    }
+  }
+
+  @Test func `the constraints of the model are SQLite's`() async throws {
+    try await inLibrary { conn in
+      func code(_ statement: some Statement) -> Int? {
+        do {
+          try conn.savepoint { _ = try statement.execute(conn) }
+          return nil
+        } catch BoutiqueError.sql(let code, _) {
+          return code
+        } catch {
+          return -1
+        }
+      }
+      var book = Book.Draft(title: "X", authorID: 1, price: 1, publishedAt: Date())
+      #expect(code(Book.insert { book }) == nil)
+      // SQLITE_CONSTRAINT_UNIQUE, _CHECK, _FOREIGNKEY, _NOTNULL, _DATATYPE.
+      #expect(code(Book.insert { book }) == 2067)
+      book.title = "Y"
+      book.price = -1
+      #expect(code(Book.insert { book }) == 275)
+      book.price = 1
+      book.authorID = 99
+      #expect(code(Book.insert { book }) == 787)
+      #expect(code(#sql("INSERT INTO person (id, name) VALUES (9, NULL)")) == 1299)
+      #expect(code(#sql("INSERT INTO ticket (id, code, uses) VALUES ('i', 'c', 'many')")) == 3091)
+      let plan = try conn.query(
+        "EXPLAIN QUERY PLAN SELECT price FROM book WHERE stock = 1 AND stock > 0")
+      #expect("\(plan[0].values)".contains("in_stock"))
+    }
+  }
+
   @Test func `on conflict do update and do nothing`() async throws {
     try await inLibrary { conn in
       let ticket = Ticket(id: UUID(), code: "abc", uses: 1, size: 0)

@@ -42,11 +42,14 @@ private struct Shape: Hashable {
 }
 
 private let capacity = 2048
+/// Statements beyond are not remembered: an insert of thousands of rows would keep as many segments alive.
+private let segmentLimit = 1024
 private let texts = Mutex<[Shape: String]>([:])
 
 extension SQLFragment {
   /// The text, made when a statement of this shape is met for the first time.
   package var cachedSQL: String {
+    guard segments.count <= segmentLimit else { return sql }
     let shape = Shape(segments: segments)
     if let text = texts.withLock({ $0[shape] }) { return text }
     let text = sql
