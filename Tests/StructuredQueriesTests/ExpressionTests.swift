@@ -68,6 +68,10 @@ import Testing
       ) { $0.authorID.in(Author.select { $0.id }) }
       try check(conn, #"("book"."stock" BETWEEN ? AND ?)"#, true) { $0.stock.between(1, and: 3) }
       try check(
+        conn,
+        #"("book"."stock" BETWEEN (SELECT min("book"."stock") FROM "book") AND ?)"#, true
+      ) { $0.stock.between(Book.select { $0.stock.min() }, and: bind(3)) }
+      try check(
         conn, #"("book"."price" > (SELECT avg("book"."price") FROM "book"))"#, false
       ) { $0.price.gt(Book.select { $0.price.avg() }) }
       try check(
@@ -118,7 +122,10 @@ import Testing
   @Test func `arithmetic and mathematics`() async throws {
     try await inLibrary { conn in
       try check(conn, #"(("book"."stock" + ?) * ?)"#, 10) { ($0.stock + 2) * 2 }
-      try check(conn, #"(-("book"."stock" - "book"."authorID"))"#.replacing("authorID", with: "author_id"), -2) {
+      try check(
+        conn, #"(-("book"."stock" - "book"."authorID"))"#.replacing("authorID", with: "author_id"),
+        -2
+      ) {
         -($0.stock - $0.authorID)
       }
       try check(conn, #"("book"."stock" / ?)"#, 1) { $0.stock / 2 }
@@ -171,7 +178,9 @@ import Testing
       try check(conn, #"CASE WHEN ("book"."stock" > ?) THEN ? END"#, nil) {
         Case().when($0.stock > 5, then: "much")
       }
-      try check(conn, #"iif("book"."isAvailable", ?, ?)"#, "yes") { iif($0.isAvailable, "yes", "no") }
+      try check(conn, #"iif("book"."isAvailable", ?, ?)"#, "yes") {
+        iif($0.isAvailable, "yes", "no")
+      }
     }
   }
 
@@ -279,6 +288,13 @@ import Testing
         ("counter"."value" + ?) AS "value" FROM "counter" WHERE ("counter"."value" < ?))
         SELECT sum("counter"."value") FROM "counter"
         """, [5050])
+      let limited = With {
+        Values { Counter.Columns(value: bind(1)) }
+          .union(all: true, Counter.select { Counter.Columns(value: $0.value + 1) })
+      } query: {
+        Counter.select { $0.value }.limit(100)
+      }
+      #expect(try limited.fetchAll(conn) == Array(1...100))
       let chain = With {
         Person.find(3).select { Chain.Columns(id: $0.id, depth: bind(0)) }
           .union(
@@ -302,7 +318,8 @@ import Testing
   @Test func `full-text search`() async throws {
     try await inLibrary { conn in
       try expect(
-        conn, BookText.where { $0.match("equal OR watching") }.order { $0.rank }.select { $0.title },
+        conn,
+        BookText.where { $0.match("equal OR watching") }.order { $0.rank }.select { $0.title },
         """
         SELECT "bookText"."title" FROM "bookText" WHERE ("bookText" MATCH ?)
         ORDER BY "bookText"."rank"

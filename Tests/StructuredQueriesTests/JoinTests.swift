@@ -74,7 +74,8 @@ import Testing
       }
       .fetchAll(conn)
       #expect(three.map { $0.2 } == ["Ann", "Bob", nil, nil])
-      #expect(three.map { $0.3 } == [Period(start: 1, end: 5), Period(start: 6, end: nil), nil, nil])
+      #expect(
+        three.map { $0.3 } == [Period(start: 1, end: 5), Period(start: 6, end: nil), nil, nil])
       #expect(try Author.all.crossJoin(Person.all).fetchCount(conn) == 9)
       try expect(
         conn,

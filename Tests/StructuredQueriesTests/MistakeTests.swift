@@ -3,7 +3,9 @@ import StructuredQueries
 import TestDatabase
 import Testing
 
-/// What the compiler says about likely mistakes. A message that gets worse is a change of the library.
+/// What the compiler says about likely mistakes.
+///
+/// A message that gets worse is a change of the library.
 @Suite struct MistakeTests {
   struct Mistake: CustomTestStringConvertible, Sendable {
     var code: String
@@ -35,18 +37,28 @@ import Testing
     Mistake(#"_ = Note.where { $0.title == 1 }"#, "cannot"),
     Mistake(#"_ = Note.where { $0.id == $0.title }"#, "requires the types 'Int' and 'String'"),
     Mistake(#"_ = Note.where { $0.tittle.eq("a") }"#, "has no member 'tittle'"),
-    Mistake(#"_ = Note.where { $0.title }"#, "'String' and 'Bool' be equivalent"),
-    Mistake(#"_ = Note.insert { Note(id: 1, rating: nil, size: 0) }"#, "missing argument for parameter 'title'"),
-    Mistake(#"_ = Note.insert { Note.Draft(rating: nil) }"#, "missing argument for parameter 'title'"),
+    Mistake(
+      #"_ = Note.where { $0.title }"#,
+      "'TableColumn<Note, String>' to expected argument type 'SQLQueryExpression<Bool>'"),
+    Mistake(
+      #"_ = Note.insert { Note(id: 1, rating: nil, size: 0) }"#,
+      "missing argument for parameter 'title'"),
+    Mistake(
+      #"_ = Note.insert { Note.Draft(rating: nil) }"#, "missing argument for parameter 'title'"),
     Mistake(#"_ = Note.insert { ($0.title, $0.rating) } values: { ("a", "b") }"#, "cannot convert"),
     Mistake(#"_ = Note.all.update { $0.title = 1 }"#, "cannot assign value of type 'Int'"),
     Mistake(#"_ = Note.all.update { $0.title = nil }"#, "'nil' cannot be assigned"),
     Mistake(#"_ = Note.all.update { $0.size = 1 }"#, "a generated column is never written"),
     Mistake(#"_ = Note.all.update { $0.title.set(1) }"#, "cannot convert value of type 'Int'"),
-    Mistake(#"_ = Note.join(Tag.all) { $0.id == $1.name }"#, "requires the types 'Int' and 'String'"),
+    Mistake(
+      #"_ = Note.join(Tag.all) { $0.id == $1.name }"#, "requires the types 'Int' and 'String'"),
     Mistake(#"let _: String = #sql("SELECT 1", as: Int.self)"#, "cannot convert value of type"),
-    Mistake(#"_ = Note.select { $0.title }.union(Note.select { $0.id })"#, "'SelectedColumns<Int>' to return type 'SelectedColumns<String>'"),
-    Mistake(#"_ = Note.where { $0.id.in(Tag.select { $0.name }) }"#, "no exact matches in call to instance method 'in'"),
+    Mistake(
+      #"_ = Note.select { $0.title }.union(Note.select { $0.id })"#,
+      "'SelectedColumns<Int>' to return type 'SelectedColumns<String>'"),
+    Mistake(
+      #"_ = Note.where { $0.id.in(Tag.select { $0.name }) }"#,
+      "no exact matches in call to instance method 'in'"),
     Mistake(#"_ = Note.find("a")"#, "requires the types 'Note.PrimaryKey' (aka 'Int')"),
   ]
 
@@ -54,7 +66,9 @@ import Testing
   func `the compiler names the mistake`(_ mistake: Mistake) async throws {
     let output = try compile(mistake.code)
     #expect(
-      output.split(separator: "\n").contains { $0.contains("error:") && $0.contains(mistake.message) },
+      output.split(separator: "\n").contains {
+        $0.contains("error:") && $0.contains(mistake.message)
+      },
       "\(output.prefix(2000))")
     #expect(!output.contains("failed to produce diagnostic"))
     #expect(!output.contains("reasonable time"))

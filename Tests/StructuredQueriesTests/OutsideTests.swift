@@ -24,12 +24,16 @@ import Testing
     let row = Everything(
       id: 1, bool: true, int8: -8, int16: -16, int32: -32, int64: .min, uint8: 8, uint16: 16,
       uint32: .max, uint: 64, uint64: UInt64(Int64.max), double: -.infinity, float: 0.5,
-      text: "it's a 👍", data: Data([0, 255]), bytes: [], uuid: UUID(uuid: (
-        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 171
-      )), date: date, url: URL(filePath: "/tmp/x"), decimal: 12.5, kind: .audio, level: .high,
-      shape: Shape(name: "n", sides: [3]), uuidBytes: UUID(uuid: (
-        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 171
-      )), uuidUpper: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 171)),
+      text: "it's a 👍", data: Data([0, 255]), bytes: [],
+      uuid: UUID(
+        uuid: (
+          1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 171
+        )), date: date, url: URL(filePath: "/tmp/x"), decimal: 12.5, kind: .audio, level: .high,
+      shape: Shape(name: "n", sides: [3]),
+      uuidBytes: UUID(
+        uuid: (
+          1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 171
+        )), uuidUpper: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 171)),
       unix: date, unixMilliseconds: date, julian: Date(timeIntervalSince1970: 0), iso: date,
       maybeText: nil, maybeInt: nil, maybeDouble: .nan, maybeDate: nil, maybeISO: nil,
       maybeList: [1, 2])

@@ -159,6 +159,20 @@ import Testing
         WHERE (("loan"."book_id", "loan"."reader") IN (VALUES (?, ?), (?, ?)))
         """, [Loan(bookID: 1, reader: "Ann", period: Period(start: 1, end: 5))])
       #expect(try Loan.find([]).fetchAll(conn).isEmpty)
+      try expect(
+        conn, Author.find(Book.where { $0.stock > 2 }.select { $0.authorID }),
+        """
+        SELECT "author"."id", "author"."name", "author"."email" FROM "author" WHERE ("author"."id"
+        IN (SELECT "book"."author_id" FROM "book" WHERE ("book"."stock" > ?)))
+        """, [Library.orwell])
+      try expect(
+        conn, Author.update { $0.email = nil }.find([1, 2]),
+        #"UPDATE "author" SET "email" = ? WHERE ("author"."id" IN (?, ?))"#, changes: 2)
+      try expect(
+        conn, Loan.delete().find([(1, "Ann")]),
+        """
+        DELETE FROM "loan" WHERE (("loan"."book_id", "loan"."reader") IN (VALUES (?, ?)))
+        """, changes: 1)
     }
   }
 

@@ -3,7 +3,9 @@ import Foundation
 import TestDatabase
 import Testing
 
-/// A repeatable source of random values. Its seed is printed with a failure and can be given by
+/// A repeatable source of random values.
+///
+/// Its seed is printed with a failure and can be given by
 /// `BOUTIQUE_SEED`.
 struct SeededGenerator: RandomNumberGenerator {
   let seed: UInt64
@@ -83,7 +85,8 @@ struct Everything: Equatable {
     }
     func text() -> String {
       let characters: [Character] = [
-        "a", "Z", "'", "\"", "\0", "é", "e\u{301}", "👩‍👩‍👧", "漢", "\n", "%", "_", "\\", ";", "?", "\u{feff}",
+        "a", "Z", "'", "\"", "\0", "é", "e\u{301}", "👩‍👩‍👧", "漢", "\n", "%", "_", "\\", ";", "?",
+        "\u{feff}",
       ]
       return String(
         (0..<Int.random(in: 0...20, using: &random)).map { _ in
@@ -98,7 +101,9 @@ struct Everything: Equatable {
     func uuid() -> UUID {
       var bytes = UUID().uuid
       withUnsafeMutableBytes(of: &bytes) { buffer in
-        for index in buffer.indices { buffer[index] = UInt8.random(in: .min ... .max, using: &random) }
+        for index in buffer.indices {
+          buffer[index] = UInt8.random(in: .min ... .max, using: &random)
+        }
       }
       return UUID(uuid: bytes)
     }
@@ -186,7 +191,8 @@ struct Everything: Equatable {
       let row = try #sql("SELECT a, b FROM t", as: RowTuple<String, Data>.self).fetchOne(conn)
       #expect(row?.0 == text)
       #expect(row?.1 == data)
-      #expect(try conn.query("SELECT octet_length(a) FROM t")[0][0] == .integer(Int64(text.utf8.count)))
+      #expect(
+        try conn.query("SELECT octet_length(a) FROM t")[0][0] == .integer(Int64(text.utf8.count)))
     }
     await db.close()
   }
@@ -267,7 +273,8 @@ struct Everything: Equatable {
     try await db.read { conn in
       for second in seconds + [-62_167_219_200, 253_402_300_799, 0, 951_782_400, -2_203_891_200] {
         let date = Date(timeIntervalSince1970: Double(second))
-        let text = try #sql("SELECT datetime(\(second), 'unixepoch')", as: String.self).fetchOne(conn)
+        let text = try #sql("SELECT datetime(\(second), 'unixepoch')", as: String.self).fetchOne(
+          conn)
         let bound = try SQLFragment(date, as: Date.ISO8601Representation.self).bindings[0]
         #expect(bound == .text((text ?? "").replacing(" ", with: "T") + ".000000Z"), "seed \(seed)")
         let read = try #sql(

@@ -39,14 +39,21 @@ import Testing
     try await inLibrary { conn in
       try expect(
         conn,
-        Ticket.insert { ($0.id, $0.code) } values: {
+        Ticket.insert {
+          ($0.id, $0.code)
+        } values: {
           (UUID(), "a")
           (UUID(), "bc")
         }.returning { ($0.size) },
         #"INSERT INTO "ticket" ("id", "code") VALUES (?, ?), (?, ?) RETURNING "size""#, [1, 2])
       #expect(try Ticket.select { $0.uses }.fetchAll(conn) == [0, 0])
       try expect(
-        conn, Person.insert { $0.name } values: { "Eve" },
+        conn,
+        Person.insert {
+          $0.name
+        } values: {
+          "Eve"
+        },
         #"INSERT INTO "person" ("name") VALUES (?)"#, changes: 1)
       try expect(
         conn, BookText.insertDefaults(), #"INSERT INTO "bookText" DEFAULT VALUES"#, changes: 1)
@@ -57,19 +64,28 @@ import Testing
     try await inLibrary { conn in
       try expect(
         conn,
-        Person.insert { ($0.id, $0.name) } select: {
+        Person.insert {
+          ($0.id, $0.name)
+        } select: {
           Author.where { $0.id > 1 }.select { ($0.id + 10, $0.name) }
         },
         """
         INSERT INTO "person" ("id", "name") SELECT ("author"."id" + ?), "author"."name"
         FROM "author" WHERE ("author"."id" > ?)
         """, changes: 2)
-      #expect(try Person.where { $0.id > 10 }.select { $0.name }.fetchAll(conn) == ["Woolf", "Nobody"])
+      #expect(
+        try Person.where { $0.id > 10 }.select { $0.name }.fetchAll(conn) == ["Woolf", "Nobody"])
       try expect(
         conn,
-        Person.insert { ($0.id, $0.name) } select: {
+        Person.insert {
+          ($0.id, $0.name)
+        } select: {
           Author.where { $0.id > 1 }.select { ($0.id + 10, $0.name) }
-        }.onConflict { $0.id } doUpdate: { $0.name = $1.name + "!" },
+        }.onConflict {
+          $0.id
+        } doUpdate: {
+          $0.name = $1.name + "!"
+        },
         """
         INSERT INTO "person" ("id", "name") SELECT * FROM (SELECT ("author"."id" + ?),
         "author"."name" FROM "author" WHERE ("author"."id" > ?)) WHERE 1
@@ -99,7 +115,9 @@ import Testing
       #expect(try Ticket.find(ticket?.id ?? UUID()).fetchOne(conn) == ticket)
       let draft = try #require(ticket.map(Ticket.Draft.init))
       #expect(draft.id == ticket?.id)
-      #expect(try conn.query("INSERT INTO ticket (id, code) VALUES (uuid(), 'q') RETURNING id").count == 1)
+      #expect(
+        try conn.query("INSERT INTO ticket (id, code) VALUES (uuid(), 'q') RETURNING id").count == 1
+      )
     }
   }
 
@@ -115,6 +133,50 @@ import Testing
         """, [Author(id: 1, name: "Blair", email: nil)])
       #expect(
         try Author.upsert { Author.Draft(name: "New") }.returning(\.id).fetchAll(conn) == [4])
+    }
+  }
+
+  @Test func `upsert of a key of two columns`() async throws {
+    try await inLibrary { conn in
+      let loan = Loan(bookID: 1, reader: "Ann", period: Period(start: 7, end: 8))
+      try expect(
+        conn, Loan.upsert { loan },
+        """
+        INSERT INTO "loan" ("book_id", "reader", "start_day", "end_day") VALUES (?, ?, ?, ?)
+        ON CONFLICT ("book_id", "reader")
+        DO UPDATE SET "start_day" = "excluded"."start_day", "end_day" = "excluded"."end_day"
+        """, changes: 1)
+      #expect(try Loan.find((1, "Ann")).fetchOne(conn) == loan)
+    }
+  }
+
+  @Test func `the constraints of the model are SQLite's`() async throws {
+    try await inLibrary { conn in
+      func code(_ statement: some Statement) -> Int? {
+        do {
+          try conn.savepoint { _ = try statement.execute(conn) }
+          return nil
+        } catch BoutiqueError.sql(let code, _) {
+          return code
+        } catch {
+          return -1
+        }
+      }
+      var book = Book.Draft(title: "X", authorID: 1, price: 1, publishedAt: Date())
+      #expect(code(Book.insert { book }) == nil)
+      // SQLITE_CONSTRAINT_UNIQUE, _CHECK, _FOREIGNKEY, _NOTNULL, _DATATYPE.
+      #expect(code(Book.insert { book }) == 2067)
+      book.title = "Y"
+      book.price = -1
+      #expect(code(Book.insert { book }) == 275)
+      book.price = 1
+      book.authorID = 99
+      #expect(code(Book.insert { book }) == 787)
+      #expect(code(#sql("INSERT INTO person (id, name) VALUES (9, NULL)")) == 1299)
+      #expect(code(#sql("INSERT INTO ticket (id, code, uses) VALUES ('i', 'c', 'many')")) == 3091)
+      let plan = try conn.query(
+        "EXPLAIN QUERY PLAN SELECT price FROM book WHERE stock = 1 AND stock > 0")
+      #expect("\(plan[0].values)".contains("in_stock"))
     }
   }
 

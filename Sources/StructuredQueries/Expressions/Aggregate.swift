@@ -36,7 +36,9 @@ extension QueryExpression where QueryValue: QueryRepresentable {
   ) -> AggregateExpression<QueryValue.Unwrapped?> {
     AggregateExpression("max", queryFragment, filter: filter)
   }
-  /// `group_concat`: the values as one text; NULL of no rows. SQLite decides on their order.
+  /// `group_concat`: the values as one text; NULL of no rows.
+  ///
+  /// SQLite decides on their order.
   public func groupConcat(
     _ separator: String = ",", filter: (any QueryExpression<Bool>)? = nil
   ) -> AggregateExpression<String?> {
@@ -57,10 +59,13 @@ extension QueryExpression where QueryValue: QueryRepresentable {
 }
 
 extension QueryExpression
-where QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable,
+where
+  QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable,
   QueryValue.Unwrapped.Output: Numeric
 {
-  /// `sum`; NULL of no rows. Of integers, an overflow is an error.
+  /// `sum`; NULL of no rows.
+  ///
+  /// Of integers, an overflow is an error.
   public func sum(
     distinct: Bool = false, filter: (any QueryExpression<Bool>)? = nil
   ) -> AggregateExpression<QueryValue.Unwrapped?> {

@@ -35,7 +35,8 @@ func plus<Value: QueryRepresentable>(_ type: Value.Type) -> StaticString {
 }
 
 extension QueryExpression
-where QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable,
+where
+  QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable,
   QueryValue.Unwrapped.Output: Numeric
 {
   /// `-`.
@@ -62,13 +63,17 @@ where QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable,
   ) -> SQLQueryExpression<QueryValue> {
     SQLQueryExpression(fragment: left.binary(" * ", right.queryFragment))
   }
-  /// `/`; of integers, without the fraction. Division by zero gives NULL.
+  /// `/`; of integers, without the fraction.
+  ///
+  /// Division by zero gives NULL.
   public static func / (
     left: Self, right: QueryValue.Output
   ) -> SQLQueryExpression<QueryValue> {
     SQLQueryExpression(fragment: left.binary(" / ", left.bound(right)))
   }
-  /// `/`; of integers, without the fraction. Division by zero gives NULL.
+  /// `/`; of integers, without the fraction.
+  ///
+  /// Division by zero gives NULL.
   public static func / (
     left: Self, right: some QueryExpression<QueryValue>
   ) -> SQLQueryExpression<QueryValue> {

@@ -40,6 +40,7 @@ public struct Case<Base: QueryRepresentable>: Sendable {
 
 /// A CASE with at least one arm; NULL when none applies.
 public struct CaseWhen<Base: QueryRepresentable, Value: QueryRepresentable>: QueryExpression {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = Value.Unwrapped?
   let fragment: SQLFragment
 

@@ -11,7 +11,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
   public func jsonArrayLength(_ path: String = "$") -> SQLQueryExpression<Int?> {
     call("json_array_length", queryFragment, "\(path)")
   }
-  /// `json_type`: `"array"`, `"integer"`, …
+  /// `json_type`: the kind of the value as text, `"array"` for one.
   public func jsonType(_ path: String = "$") -> SQLQueryExpression<String?> {
     call("json_type", queryFragment, "\(path)")
   }

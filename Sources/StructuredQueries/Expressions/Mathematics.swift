@@ -1,5 +1,6 @@
 extension QueryExpression
-where QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable,
+where
+  QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable,
   QueryValue.Unwrapped.Output: Numeric
 {
   /// `abs`.

@@ -1,5 +1,7 @@
 extension QueryExpression where QueryValue: QueryRepresentable {
-  /// `IN` a list of values. The empty list holds nothing.
+  /// `IN` a list of values.
+  ///
+  /// The empty list holds nothing.
   public func `in`(_ values: some Sequence<QueryValue.Output>) -> SQLQueryExpression<Bool> {
     SQLQueryExpression(fragment: binary(" IN ", "(\(values.map(bound).joined(", ")))"))
   }
@@ -15,7 +17,9 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     SQLQueryExpression(fragment: binary(" NOT IN ", "(\(values.map(bound).joined(", ")))"))
   }
 
-  /// `NOT IN` the rows of a statement with one column. A NULL among them makes it NULL.
+  /// `NOT IN` the rows of a statement with one column.
+  ///
+  /// A NULL among them makes it NULL.
   public func notIn<S: Statement>(_ rows: S) -> SQLQueryExpression<Bool>
   where S.QueryValue: QueryRepresentable, S.QueryValue.Unwrapped == QueryValue.Unwrapped {
     SQLQueryExpression(fragment: binary(" NOT IN ", rows.subquery))

@@ -13,6 +13,7 @@ extension QueryExpression {
 
 /// An expression with the direction in which rows are ordered by it.
 public struct OrderTerm: QueryExpression {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = NoRow
   /// The expression and its direction.
   public let queryFragment: SQLFragment

@@ -87,11 +87,15 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Unwra
 extension QueryExpression where QueryValue: QueryRepresentable {
   /// `length`: characters of text, bytes of a blob, digits of a number.
   public func length() -> SQLQueryExpression<Int?> { call("length", queryFragment) }
-  /// `octet_length`: bytes of the text or blob. Registered by BoutiqueDB; SQLite has it from 3.43.
+  /// `octet_length`: bytes of the text or blob.
+  ///
+  /// Registered by BoutiqueDB; SQLite has it from 3.43.
   public func octetLength() -> SQLQueryExpression<Int?> { call("octet_length", queryFragment) }
   /// `hex`: the bytes in hexadecimal digits.
   public func hex() -> SQLQueryExpression<String> { call("hex", queryFragment) }
-  /// `unhex`: the bytes of hexadecimal digits. Registered by BoutiqueDB; SQLite has it from 3.41.
+  /// `unhex`: the bytes of hexadecimal digits.
+  ///
+  /// Registered by BoutiqueDB; SQLite has it from 3.41.
   public func unhex() -> SQLQueryExpression<[UInt8]?> { call("unhex", queryFragment) }
   /// `quote`: the value as an SQL literal.
   public func quote() -> SQLQueryExpression<String> { call("quote", queryFragment) }
@@ -99,10 +103,14 @@ extension QueryExpression where QueryValue: QueryRepresentable {
   public func typeof() -> SQLQueryExpression<String> { call("typeof", queryFragment) }
 }
 
-/// Returns `concat`: the texts put together, NULL as nothing. Registered by BoutiqueDB.
+/// Returns `concat`: the texts put together, NULL as nothing.
+///
+/// Registered by BoutiqueDB.
 public func concat(_ parts: any QueryExpression...) -> SQLQueryExpression<String> {
   SQLQueryExpression(fragment: "concat(\(parts.map(\.queryFragment).joined(", ")))")
 }
 
-/// Returns `uuid()`: a new random identifier for each row. Registered by BoutiqueDB.
+/// Returns `uuid()`: a new random identifier for each row.
+///
+/// Registered by BoutiqueDB.
 public func uuid() -> SQLQueryExpression<String> { call("uuid") }

@@ -57,6 +57,7 @@ extension SQLFragment: ExpressibleByStringInterpolation {
 }
 
 extension SQLFragment: Statement {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = NoRow
   /// The fragment itself.
   public var query: SQLFragment { self }

@@ -8,7 +8,9 @@
 /// fragment.sql       // SELECT * FROM "note" WHERE "note"."title" = ?
 /// ```
 public struct SQLFragment: Hashable, Sendable {
-  /// What a fragment consists of. Identifiers stay apart until the text is made, so that a statement can
+  /// What a fragment consists of.
+  ///
+  /// Identifiers stay apart until the text is made, so that a statement can
   /// be recognised without making its text.
   package enum Segment: Hashable, Sendable {
     case text(String)
@@ -22,7 +24,9 @@ public struct SQLFragment: Hashable, Sendable {
 
   package private(set) var segments: [Segment]
 
-  /// Creates an empty fragment. A statement whose fragment is empty does nothing.
+  /// Creates an empty fragment.
+  ///
+  /// A statement whose fragment is empty does nothing.
   public init() { segments = [] }
 
   package init(_ segment: Segment) { segments = [segment] }

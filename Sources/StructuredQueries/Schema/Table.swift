@@ -1,4 +1,6 @@
-/// A struct whose values are rows of a table. `@Table` writes the conformance.
+/// A struct whose values are rows of a table.
+///
+/// `@Table` writes the conformance.
 public protocol Table: QueryRow where Output == Self {
   /// The columns, as expressions.
   associatedtype TableColumns: TableColumnSet where TableColumns.QueryValue == Self

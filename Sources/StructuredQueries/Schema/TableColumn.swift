@@ -35,7 +35,9 @@ extension TableColumnSet {
     SQLFragment(.columns(scope: _scope.name, QueryValue.tableSchema))
   }
 
-  /// The row id. Tables WITHOUT ROWID have none.
+  /// The row id.
+  ///
+  /// Tables WITHOUT ROWID have none.
   public var rowid: SQLQueryExpression<Int64> {
     SQLQueryExpression(fragment: SQLFragment(.column(scope: _scope.name, name: "rowid")))
   }
@@ -79,6 +81,7 @@ private func column<Value: QueryRow>(
 /// The columns of the side of an outer join that can be missing: every one can be NULL.
 @dynamicMemberLookup
 public struct OuterColumns<T: Table>: QueryExpression {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = T?
   let columns: T.TableColumns
 
@@ -107,6 +110,7 @@ public struct OuterColumns<T: Table>: QueryExpression {
 /// macro gives to a struct through the struct.
 @dynamicMemberLookup
 public struct GroupColumns<Group: Table>: QueryExpression {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = Group
   let columns: Group.TableColumns
 

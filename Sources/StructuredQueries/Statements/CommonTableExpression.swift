@@ -37,7 +37,9 @@ public struct With<QueryValue: QueryRow>: Statement {
     return ["\(quote: schema.name) (\(columns)) AS (\(query))"]
   }
   /// Puts lines together.
-  public static func buildBlock(_ parts: [SQLFragment]...) -> [SQLFragment] { parts.flatMap(\.self) }
+  public static func buildBlock(_ parts: [SQLFragment]...) -> [SQLFragment] {
+    parts.flatMap(\.self)
+  }
 
   private static func noRows(_ schema: TableSchema) -> SQLFragment {
     "SELECT \(schema.columns.map { _ in "NULL" as SQLFragment }.joined(", ")) WHERE 0"

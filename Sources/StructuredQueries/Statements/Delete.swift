@@ -1,5 +1,6 @@
 /// A DELETE.
 public struct Delete<T: Table>: Statement {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = NoRow
   var body: SelectBody
 
@@ -29,15 +30,6 @@ public struct Delete<T: Table>: Statement {
   public func returning<E: QueryExpression>(
     _ column: KeyPath<T.TableColumns, E>
   ) -> Returning<E.QueryValue> { returning { $0[keyPath: column] } }
-}
-
-extension Delete where T: PrimaryKeyedTable {
-  /// Limits the deletion to the row of a key.
-  public func find(_ key: T.PrimaryKey) -> Delete<T> {
-    var copy = self
-    copy.body.predicates.append("(\(T.keyColumns(body.scopes[0])) = \(T.keyFragment(key)))")
-    return copy
-  }
 }
 
 extension Where {

@@ -1,5 +1,8 @@
-/// An INSERT. Without rows it is not run.
+/// An INSERT.
+///
+/// Without rows it is not run.
 public struct Insert<T: Table>: Statement {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = NoRow
   var conflict: ConflictResolution?
   var columns: [String]
@@ -143,7 +146,9 @@ extension Table {
 }
 
 extension DraftableTable {
-  /// Inserts drafts. A key that is nil is made: a UUID here, others by SQLite.
+  /// Inserts drafts.
+  ///
+  /// A key that is nil is made: a UUID here, others by SQLite.
   public static func insert(
     or conflict: ConflictResolution? = nil, @RowsBuilder<Draft> _ drafts: () -> [Draft]
   ) -> Insert<Self> {
@@ -164,14 +169,25 @@ extension DraftableTable {
     return Insert(or: conflict, columns, .rows(rows))
   }
 
-  /// Inserts a draft, or updates the row that has its key.
+  /// Inserts drafts, or updates the rows that have their keys.
   public static func upsert(@RowsBuilder<Draft> _ drafts: () -> [Draft]) -> Insert<Self> {
-    let keys = tableSchema.keyColumns.map(\.name)
+    updatingOthers(insert(drafts))
+  }
+}
+
+extension PrimaryKeyedTable {
+  /// Inserts rows, or updates the rows that have their keys.
+  public static func upsert(@RowsBuilder<Self> _ rows: () -> [Self]) -> Insert<Self> {
+    updatingOthers(insert(rows))
+  }
+
+  /// Returns the insert with all columns but the key updated when the key is there.
+  fileprivate static func updatingOthers(_ insert: Insert<Self>) -> Insert<Self> {
+    let target = tableSchema.keyColumns.map { SQLFragment(identifier: $0.name) }.joined(", ")
     let assignments = tableSchema.writableColumns.filter { !$0.isPrimaryKey }.map { column in
       "\(quote: column.name) = \"excluded\".\(quote: column.name)" as SQLFragment
     }
-    var insert = insert(drafts)
-    let target = keys.map { SQLFragment(identifier: $0) }.joined(", ")
+    var insert = insert
     insert.upserts.append(
       assignments.isEmpty
         ? "ON CONFLICT (\(target)) DO NOTHING"

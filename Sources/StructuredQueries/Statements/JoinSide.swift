@@ -12,7 +12,9 @@ public protocol JoinSide: Sendable {
 
 /// A side that is there in every row.
 public enum InnerSide<T: Table>: JoinSide {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = T
+  /// The side when it can be missing.
   public typealias Outer = OuterSide<T>
   /// Returns the columns.
   public static func columns(_ scope: ColumnScope) -> T.TableColumns {
@@ -22,7 +24,9 @@ public enum InnerSide<T: Table>: JoinSide {
 
 /// A side of an outer join that can be missing.
 public enum OuterSide<T: Table>: JoinSide {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = T?
+  /// The side when it can be missing.
   public typealias Outer = OuterSide<T>
   /// Returns the columns, each of them optional.
   public static func columns(_ scope: ColumnScope) -> OuterColumns<T> {

@@ -81,9 +81,6 @@ public struct Select<QueryValue: QueryRow, Sides>: SelectStatement, QueryExpress
 
   /// Passes over rows; nil changes nothing.
   public func offset(_ count: Int?) -> Self { limit(nil, offset: count) }
-
-  /// The same statement when a condition holds, else one without rows.
-  public func none(unless condition: Bool = false) -> Self { with { $0.isNone = !condition || $0.isNone } }
 }
 
 /// Gives out the names of the sides one after the other.

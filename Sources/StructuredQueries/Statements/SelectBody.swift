@@ -76,13 +76,16 @@ struct SelectBody: Sendable {
     }
   }
 
-  /// The SQL of the number of rows. Where rows are grouped or limited they are counted from outside.
+  /// The SQL of the number of rows.
+  ///
+  /// Where rows are grouped or limited they are counted from outside.
   var countFragment: SQLFragment {
     if isNone { return SQLFragment() }
     var body = self
     body.orders = []
-    guard isDistinct || !groups.isEmpty || !having.isEmpty || limit != nil || offset != nil
-      || selection != nil
+    guard
+      isDistinct || !groups.isEmpty || !having.isEmpty || limit != nil || offset != nil
+        || selection != nil
     else {
       body.selection = "count(*)"
       return body.fragment

@@ -25,7 +25,9 @@ public protocol SelectStatement: Statement {
     fragments(repeat each expressions)
   }
   /// Puts lines together.
-  public static func buildBlock(_ parts: [SQLFragment]...) -> [SQLFragment] { parts.flatMap(\.self) }
+  public static func buildBlock(_ parts: [SQLFragment]...) -> [SQLFragment] {
+    parts.flatMap(\.self)
+  }
   /// Takes nothing from an `if` that is not entered.
   public static func buildOptional(_ part: [SQLFragment]?) -> [SQLFragment] { part ?? [] }
   /// Takes the first branch.
@@ -48,7 +50,9 @@ public protocol SelectStatement: Statement {
     [condition.queryFragment]
   }
   /// Puts lines together.
-  public static func buildBlock(_ parts: [SQLFragment]...) -> [SQLFragment] { parts.flatMap(\.self) }
+  public static func buildBlock(_ parts: [SQLFragment]...) -> [SQLFragment] {
+    parts.flatMap(\.self)
+  }
   /// Takes nothing from an `if` that is not entered.
   public static func buildOptional(_ part: [SQLFragment]?) -> [SQLFragment] { part ?? [] }
   /// Takes the first branch.

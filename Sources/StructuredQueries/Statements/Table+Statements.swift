@@ -88,12 +88,6 @@ extension Table {
 }
 
 extension PrimaryKeyedTable {
-  /// The row of a key.
-  public static func find(_ key: PrimaryKey) -> Where<Self> { all.find(key) }
-
-  /// The rows of some keys.
-  public static func find(_ keys: some Sequence<PrimaryKey>) -> Where<Self> { all.find(keys) }
-
   /// Writes all columns of a row but its key.
   public static func update(_ row: Self) -> Update<Self> {
     let (columns, bindings, predicate) = row.split()

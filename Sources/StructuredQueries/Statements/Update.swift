@@ -9,8 +9,11 @@ public enum ConflictResolution: String, Sendable {
   case rollback = "ROLLBACK"
 }
 
-/// An UPDATE. Without assignments it is not run.
+/// An UPDATE.
+///
+/// Without assignments it is not run.
 public struct Update<T: Table>: Statement {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = NoRow
   var body: SelectBody
   var conflict: ConflictResolution?
@@ -51,15 +54,6 @@ public struct Update<T: Table>: Statement {
   public func returning<E: QueryExpression>(
     _ column: KeyPath<T.TableColumns, E>
   ) -> Returning<E.QueryValue> { returning { $0[keyPath: column] } }
-}
-
-extension Update where T: PrimaryKeyedTable {
-  /// Limits the update to the row of a key.
-  public func find(_ key: T.PrimaryKey) -> Update<T> {
-    var copy = self
-    copy.body.predicates.append("(\(T.keyColumns(body.scopes[0])) = \(T.keyFragment(key)))")
-    return copy
-  }
 }
 
 extension Where {

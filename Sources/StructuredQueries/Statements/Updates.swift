@@ -9,7 +9,9 @@ public struct Updates<Columns: TableColumnSet> {
   public subscript<Root, Value: QueryRow>(
     dynamicMember keyPath: KeyPath<Columns, TableColumn<Root, Value>>
   ) -> UpdatableColumn<Value> {
-    get { UpdatableColumn(name: columns[keyPath: keyPath].name, columns: columns._scope, list: list) }
+    get {
+      UpdatableColumn(name: columns[keyPath: keyPath].name, columns: columns._scope, list: list)
+    }
     // What the operators changed is in the list already.
     set {}
   }
@@ -101,7 +103,8 @@ where QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable {
 }
 
 extension UpdatableColumn
-where QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable,
+where
+  QueryValue: QueryRepresentable, QueryValue.Unwrapped: QueryAddable,
   QueryValue.Unwrapped.Output: Numeric
 {
   /// Subtracts a number.

@@ -1,5 +1,6 @@
 /// The rows of one table that meet conditions: to be read, updated or deleted.
 public struct Where<T: Table>: SelectStatement {
+  /// What a row, or the expression, is decoded to.
   public typealias QueryValue = T
   var body: SelectBody
 
@@ -39,7 +40,9 @@ public struct Where<T: Table>: SelectStatement {
     return copy
   }
 
-  /// The rows that meet these conditions or the other's. Without conditions on one side, the other's.
+  /// The rows that meet these conditions or the other's.
+  ///
+  /// Without conditions on one side, the other's.
   public func or(_ other: Where<T>) -> Where<T> {
     if other.body.isNone { return self }
     if body.isNone { return other }
@@ -52,7 +55,9 @@ public struct Where<T: Table>: SelectStatement {
     return copy
   }
 
-  /// The rows that do not meet the conditions. Without conditions, no rows.
+  /// The rows that do not meet the conditions.
+  ///
+  /// Without conditions, no rows.
   public func not() -> Where<T> {
     var copy = self
     copy.body.predicates =
@@ -101,45 +106,5 @@ public struct Where<T: Table>: SelectStatement {
     filter: ((T.TableColumns) -> SQLQueryExpression<Bool>)? = nil
   ) -> Select<Int, InnerSide<T>> {
     select { $0.count(filter: filter?($0)) }
-  }
-}
-
-extension Where where T: PrimaryKeyedTable {
-  /// The row of a key.
-  public func find(_ key: T.PrimaryKey) -> Where<T> {
-    var copy = self
-    let keys = T.keyFragment(key)
-    copy.body.predicates.append("(\(T.keyColumns(body.scopes[0])) = \(keys))")
-    return copy
-  }
-
-  /// The rows of some keys.
-  public func find(_ keys: some Sequence<T.PrimaryKey>) -> Where<T> {
-    var copy = self
-    let isSingle = T.tableSchema.keyColumns.count == 1
-    let keys = keys.map(T.keyFragment)
-    // A list of tuples is written as VALUES; SQLite takes no other.
-    let list: SQLFragment =
-      isSingle
-      ? keys.joined(", ")
-      : keys.isEmpty ? "SELECT NULL, NULL WHERE 0" : "VALUES \(keys.joined(", "))"
-    copy.body.predicates.append("(\(T.keyColumns(body.scopes[0])) IN (\(list)))")
-    return copy
-  }
-}
-
-extension PrimaryKeyedTable {
-  static func keyFragment(_ key: PrimaryKey) -> SQLFragment {
-    var encoder = RowEncoder()
-    encodeKey(key, into: &encoder)
-    return tuple(encoder.bindings.map { SQLFragment(.binding($0)) })
-  }
-
-  static func keyColumns(_ scope: String) -> SQLFragment {
-    tuple(tableSchema.keyColumns.map { SQLFragment(.column(scope: scope, name: $0.name)) })
-  }
-
-  private static func tuple(_ parts: [SQLFragment]) -> SQLFragment {
-    parts.count == 1 ? parts[0] : "(\(parts.joined(", ")))"
   }
 }

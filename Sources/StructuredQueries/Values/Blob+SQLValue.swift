@@ -3,6 +3,7 @@ public import Foundation
 // Bytes are stored as BLOB. An empty blob is not NULL.
 
 extension [UInt8]: QueryRow, QueryRepresentable, QueryBindable, QueryDecodable {
+  /// The value in Swift.
   public typealias Output = [UInt8]
 
   /// BLOB.

@@ -4,6 +4,7 @@ import Foundation
 ///
 /// Keys are sorted, so that equal values give equal text.
 public enum JSONText<Value: Codable & Sendable>: ValueRepresentation {
+  /// The value in Swift.
   public typealias Output = Value
 
   /// TEXT.

@@ -89,6 +89,7 @@ extension QueryBindable {
 }
 
 extension Optional: QueryRow where Wrapped: QueryRow {
+  /// The value in Swift.
   public typealias Output = Wrapped.Output?
 
   /// As the wrapped type, with NULL allowed.
@@ -119,6 +120,7 @@ extension Optional: QueryRow where Wrapped: QueryRow {
 }
 
 extension Optional: QueryRepresentable where Wrapped: QueryRepresentable {
+  /// The representation without `Optional`.
   public typealias Unwrapped = Wrapped.Unwrapped
 
   /// As the wrapped type.
@@ -134,6 +136,7 @@ extension Optional: QueryRepresentable where Wrapped: QueryRepresentable {
 
 /// The result of a statement that yields no rows.
 public struct NoRow: QueryRow {
+  /// The value in Swift.
   public typealias Output = Void
   /// No columns.
   public static var columnStorage: ColumnStorage { .group([]) }
@@ -147,6 +150,7 @@ public struct NoRow: QueryRow {
 
 /// Several parts of a row side by side, decoded to a tuple.
 public struct RowTuple<each Part: QueryRow>: QueryRow {
+  /// The value in Swift.
   public typealias Output = (repeat (each Part).Output)
 
   /// The columns of all parts.

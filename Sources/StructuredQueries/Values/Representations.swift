@@ -24,6 +24,7 @@ extension ValueRepresentation {
 extension Date {
   /// Whole seconds since 1970 as INTEGER; the fraction is dropped.
   public enum UnixTimeRepresentation: ValueRepresentation {
+    /// The value in Swift.
     public typealias Output = Date
 
     /// INTEGER.
@@ -40,6 +41,7 @@ extension Date {
 
   /// Milliseconds since 1970 as INTEGER, rounded to the nearest.
   public enum UnixMillisecondsRepresentation: ValueRepresentation {
+    /// The value in Swift.
     public typealias Output = Date
 
     /// INTEGER.
@@ -56,6 +58,7 @@ extension Date {
 
   /// The Julian day number as REAL, as SQLite's `julianday()` gives it; exact to about 50 µs.
   public enum JulianDayRepresentation: ValueRepresentation {
+    /// The value in Swift.
     public typealias Output = Date
 
     /// REAL.
@@ -75,6 +78,7 @@ extension Date {
   /// Reads the same with a space for the T, without fraction, and without Z, as SQLite's `datetime()`
   /// writes it.
   public enum ISO8601Representation: ValueRepresentation {
+    /// The value in Swift.
     public typealias Output = Date
 
     /// TEXT.
@@ -112,6 +116,7 @@ extension Date {
 extension UUID {
   /// The 16 bytes as BLOB.
   public enum BytesRepresentation: ValueRepresentation {
+    /// The value in Swift.
     public typealias Output = UUID
 
     /// BLOB.
@@ -133,6 +138,7 @@ extension UUID {
 
   /// Upper-case text.
   public enum UppercasedRepresentation: ValueRepresentation {
+    /// The value in Swift.
     public typealias Output = UUID
 
     /// TEXT.
@@ -149,13 +155,19 @@ extension UUID {
 }
 
 extension UUID: KeyMaking {
-  static func makeKey() -> SQLBinding { SQLBinding { () throws(BindingFailure) in try UUID().sqlValue() } }
+  static func makeKey() -> SQLBinding {
+    SQLBinding { () throws(BindingFailure) in try UUID().sqlValue() }
+  }
 }
 
 extension UUID.BytesRepresentation: KeyMaking {
-  static func makeKey() -> SQLBinding { SQLBinding { () throws(BindingFailure) in try bind(UUID()) } }
+  static func makeKey() -> SQLBinding {
+    SQLBinding { () throws(BindingFailure) in try bind(UUID()) }
+  }
 }
 
 extension UUID.UppercasedRepresentation: KeyMaking {
-  static func makeKey() -> SQLBinding { SQLBinding { () throws(BindingFailure) in try bind(UUID()) } }
+  static func makeKey() -> SQLBinding {
+    SQLBinding { () throws(BindingFailure) in try bind(UUID()) }
+  }
 }

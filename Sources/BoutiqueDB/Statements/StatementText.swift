@@ -1,3 +1,4 @@
+import StructuredQueries
 import Synchronization
 
 // The text of a statement is made once for each shape. A shape is the statement without its values: the
@@ -15,7 +16,8 @@ private struct Shape: Hashable {
       case (.binding, .binding): continue
       case (.text(let a), .text(let b)) where a == b: continue
       case (.identifier(let a), .identifier(let b)) where a == b: continue
-      case (.column(let aScope, let a), .column(let bScope, let b)) where a == b && aScope == bScope:
+      case (.column(let aScope, let a), .column(let bScope, let b))
+      where a == b && aScope == bScope:
         continue
       case (.columns(let aScope, let a), .columns(let bScope, let b))
       where a === b && aScope == bScope:
@@ -40,11 +42,14 @@ private struct Shape: Hashable {
 }
 
 private let capacity = 2048
+/// Statements beyond are not remembered: an insert of thousands of rows would keep as many segments alive.
+private let segmentLimit = 1024
 private let texts = Mutex<[Shape: String]>([:])
 
 extension SQLFragment {
   /// The text, made when a statement of this shape is met for the first time.
   package var cachedSQL: String {
+    guard segments.count <= segmentLimit else { return sql }
     let shape = Shape(segments: segments)
     if let text = texts.withLock({ $0[shape] }) { return text }
     let text = sql
