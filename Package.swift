@@ -1,4 +1,6 @@
 // swift-tools-version: 6.1
+import CompilerPluginSupport
+import Foundation
 import PackageDescription
 
 // Which target may import which is the table in CONTRIBUTING.md; `.ci/check-imports` holds it.
@@ -9,6 +11,45 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+// The macros use the SwiftSyntax that comes with the toolchain, so that nobody has to build it. That
+// takes unsafe flags, which SwiftPM refuses in a package that is depended on by version. Such a
+// package, and a toolchain without these libraries, use the swift-syntax package instead. So does
+// everyone who sets BOUTIQUE_SWIFT_SYNTAX=package, which is for those whose other macros have
+// swift-syntax built anyway: the two cannot be told apart in one build.
+let toolchainSyntax: String? = {
+  // SwiftPM reads the manifest of a version from its repository, as if it lay in the root directory,
+  // to resolve dependencies, and from its own copy of the version to build it.
+  let directory = Context.packageDirectory
+  let isVersion =
+    directory == "/" || directory.contains("/registry/downloads/")
+    || directory.split(separator: "/").dropLast().last == "checkouts"
+  if isVersion || Context.environment["BOUTIQUE_SWIFT_SYNTAX"] == "package" { return nil }
+  // This manifest runs on a library of its toolchain, whose place tells that of the others.
+  let own = "/lib/swift/pm/ManifestAPI/libPackageDescription.so"
+  // To its end: `String(contentsOfFile:)` stops after the first 4 KiB of a file of /proc.
+  let handle = FileHandle(forReadingAtPath: "/proc/self/maps")
+  let mappings = String(decoding: (try? handle?.readToEnd()) ?? Data(), as: UTF8.self)
+  guard let mapping = mappings.split(separator: "\n").first(where: { $0.hasSuffix(own) }),
+    let path = mapping.firstIndex(of: "/").map({ mapping[$0...].dropLast(own.count) })
+  else { return nil }
+  let host = "\(path)/lib/swift/host"
+  let isThere = FileManager.default.fileExists(atPath: "\(host)/SwiftSyntaxMacros.swiftmodule")
+  return isThere ? host : nil
+}()
+let syntaxModules = [
+  "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftIfConfig",
+]
+let syntaxTestModules = ["SwiftParser", "SwiftSyntaxMacroExpansion"]
+func syntaxProducts(_ modules: [String]) -> [Target.Dependency] {
+  toolchainSyntax == nil ? modules.map { .product(name: $0, package: "swift-syntax") } : []
+}
+func syntaxFlags(_ modules: [String]) -> [LinkerSetting] {
+  guard let host = toolchainSyntax else { return [] }
+  let search = ["-L", host, "-Xlinker", "-rpath", "-Xlinker", host]
+  return [.unsafeFlags(search + modules.map { "-l\($0)" })]
+}
+let syntaxSettings: [SwiftSetting] = toolchainSyntax.map { [.unsafeFlags(["-I", $0])] } ?? []
+
 let package = Package(
   name: "BoutiqueDB",
   products: [
@@ -16,7 +57,20 @@ let package = Package(
     .library(name: "StructuredQueries", targets: ["StructuredQueries"]),
     .executable(name: "boutique", targets: ["boutique"]),
   ],
+  dependencies: toolchainSyntax == nil
+    ? [.package(url: "https://github.com/swiftlang/swift-syntax.git", "603.0.0"..<"604.0.0")] : [],
   targets: [
+    // The macros, and the program that the compiler runs for them.
+    .target(
+      name: "StructuredQueriesMacros", dependencies: syntaxProducts(syntaxModules),
+      swiftSettings: strict + syntaxSettings, linkerSettings: syntaxFlags(syntaxModules)),
+    .macro(
+      name: "StructuredQueriesPlugin",
+      dependencies: ["StructuredQueriesMacros"]
+        + syntaxProducts(["_SwiftCompilerPluginMessageHandling"]),
+      swiftSettings: strict + syntaxSettings,
+      linkerSettings: syntaxFlags(["SwiftCompilerPluginMessageHandling"])),
+
     // System libraries and C.
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -24,7 +78,8 @@ let package = Package(
     .target(name: "CLinuxShims"),
 
     // The three rooms that do not know each other.
-    .target(name: "StructuredQueries", swiftSettings: strict),
+    .target(
+      name: "StructuredQueries", dependencies: ["StructuredQueriesPlugin"], swiftSettings: strict),
     .target(name: "SQLiteConnection", dependencies: ["CSQLite"], swiftSettings: strict),
     .target(
       name: "SharedFileCoordination", dependencies: ["CInotifyTools", "CLinuxShims"],
@@ -59,7 +114,14 @@ let package = Package(
 
     // Tests.
     .testTarget(
-      name: "StructuredQueriesTests", dependencies: ["StructuredQueries"], swiftSettings: strict),
+      name: "StructuredQueriesTests",
+      dependencies: ["StructuredQueries", "BoutiqueDB", "TestDatabase"], swiftSettings: strict),
+    .testTarget(
+      name: "StructuredQueriesMacrosTests",
+      dependencies: ["StructuredQueriesMacros", "StructuredQueries"]
+        + syntaxProducts(syntaxModules + syntaxTestModules),
+      swiftSettings: strict + syntaxSettings,
+      linkerSettings: syntaxFlags(syntaxModules + syntaxTestModules)),
     .testTarget(
       name: "SQLiteConnectionTests", dependencies: ["SQLiteConnection", "CSQLite"],
       swiftSettings: strict),

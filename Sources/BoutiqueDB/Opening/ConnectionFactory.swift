@@ -45,7 +45,8 @@ struct ConnectionFactory: Sendable {
       if options.access != .readOnly {
         try connection.execute("PRAGMA synchronous = \(configuration.synchronous.rawValue)")
       }
-      for function in configuration.functions {
+      // Those of the configuration come last, and replace built-in ones of the same name.
+      for function in BoutiqueFunction.builtIn + configuration.functions {
         try connection.register(
           function: CustomFunction(
             name: function.name, argumentCount: function.argumentCount,

@@ -2,7 +2,13 @@ public import Foundation
 
 // Bytes are stored as BLOB. An empty blob is not NULL.
 
-extension [UInt8]: QueryBindable, QueryDecodable {
+extension [UInt8]: QueryRow, QueryRepresentable, QueryBindable, QueryDecodable {
+  /// The value in Swift.
+  public typealias Output = [UInt8]
+
+  /// BLOB.
+  public static var sqlType: SQLType { .blob }
+
   /// Returns the bytes.
   public func sqlValue() throws(BindingFailure) -> SQLValue { .blob(self) }
 
@@ -16,6 +22,9 @@ extension [UInt8]: QueryBindable, QueryDecodable {
 }
 
 extension Data: QueryBindable, QueryDecodable {
+  /// BLOB.
+  public static var sqlType: SQLType { .blob }
+
   /// Returns the bytes.
   public func sqlValue() throws(BindingFailure) -> SQLValue { .blob([UInt8](self)) }
 

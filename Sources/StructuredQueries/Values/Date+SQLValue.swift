@@ -8,6 +8,9 @@ public import Foundation
 private let grid: Double = 1_048_576
 
 extension Date: QueryBindable, QueryDecodable {
+  /// REAL.
+  public static var sqlType: SQLType { .real }
+
   /// Returns seconds since 1970, rounded to 2⁻²⁰ s, or fails for a date that is not a number.
   public func sqlValue() throws(BindingFailure) -> SQLValue {
     let seconds = timeIntervalSince1970

@@ -1,6 +1,12 @@
-// Floating-point numbers are stored as REAL. SQLite turns NaN into NULL, so NaN is refused.
+// Floating-point numbers are stored as REAL. SQLite turns NaN into NULL, so NaN is refused, except in an
+// optional, where NULL has a place.
 
 extension Double: QueryBindable, QueryDecodable {
+  /// REAL.
+  public static var sqlType: SQLType { .real }
+  /// Whether the number is NaN.
+  public static func isNull(_ output: Double) -> Bool { output.isNaN }
+
   /// Returns the number, or fails for NaN, which SQLite would store as NULL.
   public func sqlValue() throws(BindingFailure) -> SQLValue {
     guard !isNaN else {
@@ -22,6 +28,11 @@ extension Double: QueryBindable, QueryDecodable {
 }
 
 extension Float: QueryBindable, QueryDecodable {
+  /// REAL.
+  public static var sqlType: SQLType { .real }
+  /// Whether the number is NaN.
+  public static func isNull(_ output: Float) -> Bool { output.isNaN }
+
   /// Returns the number widened to a Double, or fails for NaN.
   public func sqlValue() throws(BindingFailure) -> SQLValue {
     guard !isNaN else {

@@ -1,6 +1,9 @@
 public import Foundation
 
 extension UUID: QueryBindable, QueryDecodable {
+  /// TEXT.
+  public static var sqlType: SQLType { .text }
+
   /// Returns the identifier as lower-case text.
   public func sqlValue() throws(BindingFailure) -> SQLValue { .text(uuidString.lowercased()) }
 
@@ -14,6 +17,9 @@ extension UUID: QueryBindable, QueryDecodable {
 }
 
 extension URL: QueryBindable, QueryDecodable {
+  /// TEXT.
+  public static var sqlType: SQLType { .text }
+
   /// Returns the absolute string.
   public func sqlValue() throws(BindingFailure) -> SQLValue { .text(absoluteString) }
 

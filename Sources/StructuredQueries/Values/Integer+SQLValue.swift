@@ -1,6 +1,9 @@
 // Integers are stored as INTEGER. What does not fit, on either way, is an error and never a wrap.
 
 extension QueryBindable where Self: FixedWidthInteger {
+  /// INTEGER.
+  public static var sqlType: SQLType { .integer }
+
   /// Returns the integer, or fails above `Int64.max`, SQLite's largest.
   public func sqlValue() throws(BindingFailure) -> SQLValue {
     guard let value = Int64(exactly: self) else {
@@ -34,6 +37,9 @@ extension UInt32: QueryBindable, QueryDecodable {}
 extension UInt64: QueryBindable, QueryDecodable {}
 
 extension Bool: QueryBindable, QueryDecodable {
+  /// INTEGER.
+  public static var sqlType: SQLType { .integer }
+
   /// Returns 1 for true and 0 for false.
   public func sqlValue() throws(BindingFailure) -> SQLValue { .integer(self ? 1 : 0) }
 

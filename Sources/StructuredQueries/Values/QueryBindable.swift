@@ -1,5 +1,8 @@
-/// A type whose values can be bound to a statement's parameters.
-public protocol QueryBindable: Sendable {
+/// A type whose values are kept in one column as they are.
+///
+/// A custom type says `QueryBindable` and offers ``sqlValue()`` and `init(sqlValue:)`; an enum with a raw
+/// value gets both for free.
+public protocol QueryBindable: QueryRepresentable, QueryDecodable where Output == Self {
   /// Returns the value as SQLite stores it.
   ///
   /// - Throws: ``BindingFailure`` when SQLite has no exact place for the value (NaN, or an unsigned
@@ -35,7 +38,7 @@ extension SQLValue: QueryBindable {
 extension Optional: QueryBindable where Wrapped: QueryBindable {
   /// Returns NULL for nil, else what the wrapped value gives.
   public func sqlValue() throws(BindingFailure) -> SQLValue {
-    guard let self else { return .null }
+    guard let self, !Wrapped.isNull(self) else { return .null }
     return try self.sqlValue()
   }
 }

@@ -1,6 +1,9 @@
-// An enum with a raw value is stored as that value: `enum Kind: String, QueryBindable, QueryDecodable`.
+// An enum with a raw value is stored as that value: `enum Kind: String, QueryBindable`.
 
 extension QueryBindable where Self: RawRepresentable, RawValue: QueryBindable {
+  /// As the raw value.
+  public static var sqlType: SQLType { RawValue.sqlType }
+
   /// Returns what the raw value gives.
   public func sqlValue() throws(BindingFailure) -> SQLValue { try rawValue.sqlValue() }
 }

@@ -1,4 +1,7 @@
 extension String: QueryBindable, QueryDecodable {
+  /// TEXT.
+  public static var sqlType: SQLType { .text }
+
   /// Returns the text, embedded NULs included.
   public func sqlValue() throws(BindingFailure) -> SQLValue { .text(self) }
 
@@ -12,6 +15,14 @@ extension String: QueryBindable, QueryDecodable {
 }
 
 extension Substring: QueryBindable {
+  /// TEXT.
+  public static var sqlType: SQLType { .text }
+
   /// Returns the text of the slice.
   public func sqlValue() throws(BindingFailure) -> SQLValue { .text(String(self)) }
+
+  /// Creates the text from TEXT.
+  public init(sqlValue: SQLValue) throws(DecodingFailure) {
+    self = Substring(try String(sqlValue: sqlValue))
+  }
 }

@@ -1,0 +1,48 @@
+/// A DELETE.
+public struct Delete<T: Table>: Statement {
+  /// What a row, or the expression, is decoded to.
+  public typealias QueryValue = NoRow
+  var body: SelectBody
+
+  /// The SQL.
+  public var query: SQLFragment {
+    if body.isNone { return SQLFragment() }
+    var result: SQLFragment = "DELETE FROM \(body.from)"
+    body.appendWhere(to: &result)
+    return result
+  }
+
+  /// Adds conditions; all must hold.
+  public func `where`(
+    @PredicateBuilder _ predicate: (T.TableColumns) -> [SQLFragment]
+  ) -> Delete<T> {
+    var copy = self
+    copy.body.predicates += predicate(T.TableColumns(_scope: ColumnScope(body.scopes[0])))
+    return copy
+  }
+
+  /// Yields something of each deleted row.
+  public func returning<Value: QueryRow>(
+    @SelectionBuilder _ selection: (T.TableColumns) -> SelectedColumns<Value>
+  ) -> Returning<Value> { Returning(query, selection(T.bareColumns)) }
+
+  /// Yields a column, or with `\.self` all of them, of each deleted row.
+  public func returning<E: QueryExpression>(
+    _ column: KeyPath<T.TableColumns, E>
+  ) -> Returning<E.QueryValue> { returning { $0[keyPath: column] } }
+}
+
+extension Where {
+  /// Deletes the rows.
+  public func delete() -> Delete<T> { Delete(body: body) }
+}
+
+/// A statement that writes and yields something of each row it wrote.
+public struct Returning<QueryValue: QueryRow>: Statement {
+  /// The SQL.
+  public let query: SQLFragment
+
+  init(_ statement: SQLFragment, _ columns: SelectedColumns<QueryValue>) {
+    query = statement.isEmpty ? statement : "\(statement) RETURNING \(columns.fragment)"
+  }
+}

@@ -1,0 +1,210 @@
+/// An INSERT.
+///
+/// Without rows it is not run.
+public struct Insert<T: Table>: Statement {
+  /// What a row, or the expression, is decoded to.
+  public typealias QueryValue = NoRow
+  var conflict: ConflictResolution?
+  var columns: [String]
+  var source: Source
+  var upserts: [SQLFragment] = []
+
+  enum Source: Sendable {
+    case rows([[SQLBinding]])
+    case query(SQLFragment)
+    case defaults
+  }
+
+  init(or conflict: ConflictResolution?, _ columns: [String], _ source: Source) {
+    self.conflict = conflict
+    self.columns = columns
+    self.source = source
+  }
+
+  /// The SQL.
+  public var query: SQLFragment {
+    var result: SQLFragment = "INSERT "
+    if let conflict { result.append("OR \(raw: conflict.rawValue) ") }
+    result.append("INTO \(T.self)")
+    if !columns.isEmpty {
+      result.append(" (\(columns.map { SQLFragment(identifier: $0) }.joined(", ")))")
+    }
+    switch source {
+    case .rows(let rows):
+      if rows.isEmpty { return SQLFragment() }
+      result.append(sql: " VALUES ")
+      for (index, row) in rows.enumerated() {
+        result.append(sql: index == 0 ? "(" : ", (")
+        for (index, value) in row.enumerated() {
+          if index > 0 { result.append(sql: ", ") }
+          result.append(.binding(value))
+        }
+        result.append(sql: ")")
+      }
+    case .query(let query):
+      if query.isEmpty { return query }
+      result.append(" \(query)")
+      // Without WHERE, SQLite would take ON CONFLICT for the ON of a join ("Parsing Ambiguity").
+      if !upserts.isEmpty { result = Insert.disambiguated(result, query) }
+    case .defaults: result.append(sql: " DEFAULT VALUES")
+    }
+    for upsert in upserts {
+      result.append(sql: " ")
+      result.append(upsert)
+    }
+    return result
+  }
+
+  private static func disambiguated(_ insert: SQLFragment, _ query: SQLFragment) -> SQLFragment {
+    var prefix = insert
+    prefix.removeLast(query)
+    return "\(prefix)SELECT * FROM (\(query)) WHERE 1"
+  }
+
+  /// Yields something of each inserted row.
+  public func returning<Value: QueryRow>(
+    @SelectionBuilder _ selection: (T.TableColumns) -> SelectedColumns<Value>
+  ) -> Returning<Value> { Returning(query, selection(T.bareColumns)) }
+
+  /// Yields a column, or with `\.self` all of them, of each inserted row.
+  public func returning<E: QueryExpression>(
+    _ column: KeyPath<T.TableColumns, E>
+  ) -> Returning<E.QueryValue> { returning { $0[keyPath: column] } }
+}
+
+extension SQLFragment {
+  fileprivate mutating func removeLast(_ other: SQLFragment) { dropLast(other.segments.count) }
+}
+
+/// Adds rows up: one or an array a line, with `if` and `for`.
+@resultBuilder public enum RowsBuilder<Row> {
+  /// Takes one row.
+  public static func buildExpression(_ row: Row) -> [Row] { [row] }
+  /// Takes an array of rows.
+  public static func buildExpression(_ rows: [Row]) -> [Row] { rows }
+  /// Puts lines together.
+  public static func buildBlock(_ parts: [Row]...) -> [Row] { parts.flatMap(\.self) }
+  /// Takes nothing from an `if` that is not entered.
+  public static func buildOptional(_ part: [Row]?) -> [Row] { part ?? [] }
+  /// Takes the first branch.
+  public static func buildEither(first part: [Row]) -> [Row] { part }
+  /// Takes the second branch.
+  public static func buildEither(second part: [Row]) -> [Row] { part }
+  /// Takes the rows of a loop.
+  public static func buildArray(_ parts: [[Row]]) -> [Row] { parts.flatMap(\.self) }
+}
+
+extension Table {
+  /// Inserts rows.
+  ///
+  /// ```swift
+  /// Note.insert { Note(id: UUID(), title: "New", body: "") }
+  /// Note.insert(or: .replace) { notes }
+  /// ```
+  public static func insert(
+    or conflict: ConflictResolution? = nil, @RowsBuilder<Self> _ rows: () -> [Self]
+  ) -> Insert<Self> {
+    let rows = rows().map { row in
+      var encoder = RowEncoder()
+      row.encodeColumns(into: &encoder)
+      return encoder.bindings
+    }
+    return Insert(or: conflict, tableSchema.writableColumns.map(\.name), .rows(rows))
+  }
+
+  /// Inserts values of some columns; the others get their defaults.
+  ///
+  /// ```swift
+  /// Tag.insert { ($0.name, $0.color) } values: { ("red", 1); ("blue", 2) }
+  /// ```
+  public static func insert<Value: QueryRow>(
+    or conflict: ConflictResolution? = nil,
+    @SelectionBuilder _ columns: (TableColumns) -> SelectedColumns<Value>,
+    @RowsBuilder<Value.Output> values: () -> [Value.Output]
+  ) -> Insert<Self> {
+    let rows = values().map { value in
+      var encoder = RowEncoder()
+      Value.encode(value, into: &encoder)
+      return encoder.bindings
+    }
+    return Insert(or: conflict, columns(bareColumns).fragment.columnNames, .rows(rows))
+  }
+
+  /// Inserts the rows of a query into some columns.
+  public static func insert<Value: QueryRow, S: Statement<Value>>(
+    or conflict: ConflictResolution? = nil,
+    @SelectionBuilder _ columns: (TableColumns) -> SelectedColumns<Value>,
+    select query: () -> S
+  ) -> Insert<Self> {
+    Insert(or: conflict, columns(bareColumns).fragment.columnNames, .query(query().query))
+  }
+
+  /// Inserts one row of defaults.
+  public static func insertDefaults(or conflict: ConflictResolution? = nil) -> Insert<Self> {
+    Insert(or: conflict, [], .defaults)
+  }
+}
+
+extension DraftableTable {
+  /// Inserts drafts.
+  ///
+  /// A key that is nil is made: a UUID here, others by SQLite.
+  public static func insert(
+    or conflict: ConflictResolution? = nil, @RowsBuilder<Draft> _ drafts: () -> [Draft]
+  ) -> Insert<Self> {
+    var columns = tableSchema.writableColumns.map(\.name)
+    let encoders = drafts().map { draft in
+      var encoder = RowEncoder()
+      draft.encodeColumns(into: &encoder)
+      return encoder
+    }
+    var rows = encoders.map(\.bindings)
+    // When no row has a key the column is left out, so that its DEFAULT applies.
+    if let position = encoders.first?.missingKeys.first,
+      encoders.allSatisfy({ $0.missingKeys.contains(position) })
+    {
+      columns.remove(at: position)
+      for index in rows.indices { rows[index].remove(at: position) }
+    }
+    return Insert(or: conflict, columns, .rows(rows))
+  }
+
+  /// Inserts drafts, or updates the rows that have their keys.
+  public static func upsert(@RowsBuilder<Draft> _ drafts: () -> [Draft]) -> Insert<Self> {
+    updatingOthers(insert(drafts))
+  }
+}
+
+extension PrimaryKeyedTable {
+  /// Inserts rows, or updates the rows that have their keys.
+  public static func upsert(@RowsBuilder<Self> _ rows: () -> [Self]) -> Insert<Self> {
+    updatingOthers(insert(rows))
+  }
+
+  /// Returns the insert with all columns but the key updated when the key is there.
+  fileprivate static func updatingOthers(_ insert: Insert<Self>) -> Insert<Self> {
+    let target = tableSchema.keyColumns.map { SQLFragment(identifier: $0.name) }.joined(", ")
+    let assignments = tableSchema.writableColumns.filter { !$0.isPrimaryKey }.map { column in
+      "\(quote: column.name) = \"excluded\".\(quote: column.name)" as SQLFragment
+    }
+    var insert = insert
+    insert.upserts.append(
+      assignments.isEmpty
+        ? "ON CONFLICT (\(target)) DO NOTHING"
+        : "ON CONFLICT (\(target)) DO UPDATE SET \(assignments.joined(", "))")
+    return insert
+  }
+}
+
+extension SQLFragment {
+  /// The names of the columns it consists of.
+  var columnNames: [String] {
+    segments.flatMap { segment -> [String] in
+      switch segment {
+      case .column(_, let name): [name]
+      case .columns(_, let schema): schema.writableColumns.map(\.name)
+      default: []
+      }
+    }
+  }
+}

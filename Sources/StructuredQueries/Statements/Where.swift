@@ -1,0 +1,110 @@
+/// The rows of one table that meet conditions: to be read, updated or deleted.
+public struct Where<T: Table>: SelectStatement {
+  /// What a row, or the expression, is decoded to.
+  public typealias QueryValue = T
+  var body: SelectBody
+
+  init(alias: String? = nil) { body = SelectBody(T.self, alias: alias) }
+
+  /// The SQL of reading the rows.
+  public var query: SQLFragment { body.fragment }
+  /// The SQL of the number of rows.
+  public var countQuery: SQLFragment { body.countFragment }
+
+  /// A SELECT of the rows.
+  public func asSelect() -> Select<T, InnerSide<T>> { Select<T, InnerSide<T>>(body: body) }
+
+  private var columns: T.TableColumns {
+    T.TableColumns(_scope: ColumnScope(body.scopes[0]))
+  }
+
+  /// Adds conditions; all must hold.
+  public func `where`(
+    @PredicateBuilder _ predicate: (T.TableColumns) -> [SQLFragment]
+  ) -> Where<T> {
+    var copy = self
+    copy.body.predicates += predicate(columns)
+    return copy
+  }
+
+  /// Adds a condition: the column is true.
+  public func `where`<E: QueryExpression<Bool>>(_ column: KeyPath<T.TableColumns, E>) -> Where<T> {
+    self.where { $0[keyPath: column] }
+  }
+
+  /// The rows that meet these conditions and the other's.
+  public func and(_ other: Where<T>) -> Where<T> {
+    var copy = self
+    copy.body.predicates += other.body.predicates
+    copy.body.isNone = body.isNone || other.body.isNone
+    return copy
+  }
+
+  /// The rows that meet these conditions or the other's.
+  ///
+  /// Without conditions on one side, the other's.
+  public func or(_ other: Where<T>) -> Where<T> {
+    if other.body.isNone { return self }
+    if body.isNone { return other }
+    guard !other.body.predicates.isEmpty else { return self }
+    guard !body.predicates.isEmpty else { return other }
+    var copy = self
+    copy.body.predicates = [
+      [body.predicates.conjunction, other.body.predicates.conjunction].connected(" OR ")
+    ]
+    return copy
+  }
+
+  /// The rows that do not meet the conditions.
+  ///
+  /// Without conditions, no rows.
+  public func not() -> Where<T> {
+    var copy = self
+    copy.body.predicates =
+      body.predicates.isEmpty ? ["0"] : ["(NOT \(body.predicates.conjunction))"]
+    return copy
+  }
+
+  /// Adds expressions to order by.
+  public func order(
+    @ExpressionListBuilder _ terms: (T.TableColumns) -> [SQLFragment]
+  ) -> Select<T, InnerSide<T>> { asSelect().order(terms) }
+
+  /// Adds a column to order by.
+  public func order<E: QueryExpression>(
+    by column: KeyPath<T.TableColumns, E>
+  ) -> Select<T, InnerSide<T>> { asSelect().order { $0[keyPath: column] } }
+
+  /// Says what the rows consist of.
+  public func select<Value: QueryRow>(
+    @SelectionBuilder _ selection: (T.TableColumns) -> SelectedColumns<Value>
+  ) -> Select<Value, InnerSide<T>> { asSelect().select(selection) }
+
+  /// Adds expressions to group by.
+  public func group(
+    @ExpressionListBuilder _ terms: (T.TableColumns) -> [SQLFragment]
+  ) -> Select<T, InnerSide<T>> { asSelect().group(terms) }
+
+  /// Adds a column to group by.
+  public func group<E: QueryExpression>(
+    by column: KeyPath<T.TableColumns, E>
+  ) -> Select<T, InnerSide<T>> { asSelect().group { $0[keyPath: column] } }
+
+  /// Leaves out rows that are there already.
+  public func distinct() -> Select<T, InnerSide<T>> { asSelect().distinct() }
+
+  /// Limits the number of rows; nil changes nothing.
+  public func limit(_ count: Int?, offset: Int? = nil) -> Select<T, InnerSide<T>> {
+    asSelect().limit(count, offset: offset)
+  }
+
+  /// Passes over rows; nil changes nothing.
+  public func offset(_ count: Int?) -> Select<T, InnerSide<T>> { asSelect().offset(count) }
+
+  /// Selects the number of rows.
+  public func count(
+    filter: ((T.TableColumns) -> SQLQueryExpression<Bool>)? = nil
+  ) -> Select<Int, InnerSide<T>> {
+    select { $0.count(filter: filter?($0)) }
+  }
+}
