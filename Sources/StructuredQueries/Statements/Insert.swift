@@ -27,19 +27,17 @@ public struct Insert<T: Table>: Statement {
     if let conflict { result.append("OR \(raw: conflict.rawValue) ") }
     result.append("INTO \(T.self)")
     if !columns.isEmpty {
-      result.append(" (\(columns.map { SQLFragment(identifier: $0) }.joined(", ")))")
+      result.append(sql: " (")
+      result.append(.names(columns))
+      result.append(sql: ")")
     }
     switch source {
     case .rows(let rows):
       if rows.isEmpty { return SQLFragment() }
       result.append(sql: " VALUES ")
       for (index, row) in rows.enumerated() {
-        result.append(sql: index == 0 ? "(" : ", (")
-        for (index, value) in row.enumerated() {
-          if index > 0 { result.append(sql: ", ") }
-          result.append(.binding(value))
-        }
-        result.append(sql: ")")
+        if index > 0 { result.append(sql: ", ") }
+        result.append(.row(row))
       }
     case .query(let query):
       if query.isEmpty { return query }
@@ -109,7 +107,7 @@ extension Table {
       row.encodeColumns(into: &encoder)
       return encoder.bindings
     }
-    return Insert(or: conflict, tableSchema.writableColumns.map(\.name), .rows(rows))
+    return Insert(or: conflict, tableSchema.writableNames, .rows(rows))
   }
 
   /// Inserts values of some columns; the others get their defaults.
@@ -152,7 +150,7 @@ extension DraftableTable {
   public static func insert(
     or conflict: ConflictResolution? = nil, @RowsBuilder<Draft> _ drafts: () -> [Draft]
   ) -> Insert<Self> {
-    var columns = tableSchema.writableColumns.map(\.name)
+    var columns = tableSchema.writableNames
     let encoders = drafts().map { draft in
       var encoder = RowEncoder()
       draft.encodeColumns(into: &encoder)
