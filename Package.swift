@@ -13,8 +13,9 @@ let strict: [SwiftSetting] = [
 
 // The macros use the SwiftSyntax that comes with the toolchain, so that nobody has to build it. That
 // takes unsafe flags, which SwiftPM refuses in a package that is depended on by version. Such a
-// package, and a toolchain without these libraries, use the swift-syntax package instead, and so
-// does everyone who sets BOUTIQUE_SWIFT_SYNTAX=package.
+// package, and a toolchain without these libraries, use the swift-syntax package instead. So does
+// everyone who sets BOUTIQUE_SWIFT_SYNTAX=package, which is for those whose other macros have
+// swift-syntax built anyway: the two cannot be told apart in one build.
 let toolchainSyntax: String? = {
   // SwiftPM reads the manifest of a version from its repository, as if it lay in the root directory,
   // to resolve dependencies, and from its own copy of the version to build it.
@@ -59,12 +60,16 @@ let package = Package(
   dependencies: toolchainSyntax == nil
     ? [.package(url: "https://github.com/swiftlang/swift-syntax.git", "603.0.0"..<"604.0.0")] : [],
   targets: [
-    // The compiler plug-in.
+    // The macros, and the program that the compiler runs for them.
+    .target(
+      name: "StructuredQueriesMacros", dependencies: syntaxProducts(syntaxModules),
+      swiftSettings: strict + syntaxSettings, linkerSettings: syntaxFlags(syntaxModules)),
     .macro(
-      name: "StructuredQueriesMacros",
-      dependencies: syntaxProducts(syntaxModules + ["SwiftCompilerPlugin"]),
+      name: "StructuredQueriesPlugin",
+      dependencies: ["StructuredQueriesMacros"]
+        + syntaxProducts(["_SwiftCompilerPluginMessageHandling"]),
       swiftSettings: strict + syntaxSettings,
-      linkerSettings: syntaxFlags(syntaxModules + ["SwiftCompilerPluginMessageHandling"])),
+      linkerSettings: syntaxFlags(["SwiftCompilerPluginMessageHandling"])),
 
     // System libraries and C.
     .systemLibrary(
@@ -74,7 +79,7 @@ let package = Package(
 
     // The three rooms that do not know each other.
     .target(
-      name: "StructuredQueries", dependencies: ["StructuredQueriesMacros"], swiftSettings: strict),
+      name: "StructuredQueries", dependencies: ["StructuredQueriesPlugin"], swiftSettings: strict),
     .target(name: "SQLiteConnection", dependencies: ["CSQLite"], swiftSettings: strict),
     .target(
       name: "SharedFileCoordination", dependencies: ["CInotifyTools", "CLinuxShims"],

@@ -1,11 +1,12 @@
-// The macros are implemented in StructuredQueriesMacros. Each adds members and an extension: only a
-// member sees the names of the declarations around the struct, and only from an extension does an
-// initialiser leave the memberwise one in place.
+// The macros are implemented in StructuredQueriesMacros, which StructuredQueriesPlugin runs. Each adds
+// members and an extension: only a member sees the names of the declarations around the struct, and
+// only from an extension does an initialiser leave the memberwise one in place.
 
-/// The type of a column, which the compiler refuses at the property when it cannot be one.
+/// The type of a column, which the compiler refuses at the property when it cannot be one, or when it
+/// represents other values than those of the property.
 ///
 /// Expansions of `@Table` use it; it is of no use elsewhere.
-public typealias _ColumnType<Value: QueryRow> = Value
+public typealias _ColumnType<Value: QueryRow, Property> = Value where Value.Output == Property
 
 /// Makes a struct a table: its stored properties are the columns.
 ///
@@ -42,7 +43,7 @@ public typealias _ColumnType<Value: QueryRow> = Value
   names: named(init(decoder:))
 )
 public macro Table(_ name: String? = nil) =
-  #externalMacro(module: "StructuredQueriesMacros", type: "TableMacro")
+  #externalMacro(module: "StructuredQueriesPlugin", type: "TableMacro")
 
 /// Makes a struct a table, as ``Table(_:)`` does, and says what the table shall be made like.
 ///
@@ -84,7 +85,7 @@ public macro Table(_ name: String? = nil) =
 public macro BoutiqueTable(
   _ name: String? = nil, strict: Bool = false, withoutRowID: Bool = false, checks: [String] = [],
   unique: [[String]] = [], foreignKeys: [TableForeignKey] = [], indexes: [TableIndex] = []
-) = #externalMacro(module: "StructuredQueriesMacros", type: "BoutiqueTableMacro")
+) = #externalMacro(module: "StructuredQueriesPlugin", type: "BoutiqueTableMacro")
 
 /// Makes a struct the row of a result, a group of columns, or the row of a view.
 ///
@@ -109,7 +110,7 @@ public macro BoutiqueTable(
 )
 @attached(extension, conformances: QueryRow, Table, names: named(init(decoder:)))
 public macro Selection(_ name: String? = nil) =
-  #externalMacro(module: "StructuredQueriesMacros", type: "SelectionMacro")
+  #externalMacro(module: "StructuredQueriesPlugin", type: "SelectionMacro")
 
 /// Says more about the column of a property than its declaration does.
 ///
@@ -129,7 +130,7 @@ public macro Column(
   _ name: String? = nil, primaryKey: Bool = false, unique: Bool = false, indexed: Bool = false,
   check: String? = nil, default: ColumnDefault? = nil, collate: Collation? = nil,
   references: ForeignKey? = nil
-) = #externalMacro(module: "StructuredQueriesMacros", type: "ColumnMacro")
+) = #externalMacro(module: "StructuredQueriesPlugin", type: "ColumnMacro")
 
 /// Keeps a property in another form than its type's usual one.
 ///
@@ -153,7 +154,7 @@ public macro Column<R: QueryRow>(
   _ name: String? = nil, as representation: R.Type, primaryKey: Bool = false, unique: Bool = false,
   indexed: Bool = false, check: String? = nil, default: ColumnDefault? = nil,
   collate: Collation? = nil, references: ForeignKey? = nil
-) = #externalMacro(module: "StructuredQueriesMacros", type: "ColumnMacro")
+) = #externalMacro(module: "StructuredQueriesPlugin", type: "ColumnMacro")
 
 /// Makes a property a column that the database computes: it is read and never written.
 ///
@@ -172,36 +173,37 @@ public macro Column<R: QueryRow>(
 public macro Column(
   _ name: String? = nil, generated: GeneratedStorage, as expression: String, unique: Bool = false,
   indexed: Bool = false, check: String? = nil
-) = #externalMacro(module: "StructuredQueriesMacros", type: "ColumnMacro")
+) = #externalMacro(module: "StructuredQueriesPlugin", type: "ColumnMacro")
 
 /// Keeps a property that is a struct of its own in columns of this table.
 ///
 /// The struct is a `@Selection` or a `@Table`; its columns stand where the property is declared.
 @attached(peer)
-public macro Columns() = #externalMacro(module: "StructuredQueriesMacros", type: "ColumnsMacro")
+public macro Columns() = #externalMacro(module: "StructuredQueriesPlugin", type: "ColumnsMacro")
 
 /// Leaves a stored property out of the table.
 ///
 /// It needs an initial value, which it has in every value that is read from the database.
 @attached(peer)
 public macro Ephemeral() =
-  #externalMacro(module: "StructuredQueriesMacros", type: "EphemeralMacro")
+  #externalMacro(module: "StructuredQueriesPlugin", type: "EphemeralMacro")
 
 /// A piece of a statement in SQL, whose interpolated values are bound and never become its text.
 ///
 /// ```swift
-/// Note.where { #sql("\($0.title) LIKE \(pattern) ESCAPE '\\'") }
+/// try conn.execute(#sql("UPDATE note SET title = upper(title) WHERE id = \(id)"))
 /// ```
 @freestanding(expression)
 public macro sql(_ sql: SQLFragment) -> SQLFragment =
-  #externalMacro(module: "StructuredQueriesMacros", type: "SQLFragmentMacro")
+  #externalMacro(module: "StructuredQueriesPlugin", type: "SQLFragmentMacro")
 
 /// An expression, or a whole statement, in SQL, whose value is of a certain type.
 ///
 /// ```swift
 /// let titles = #sql("SELECT title FROM note WHERE id > \(start)", as: String.self)
+/// let notes = Note.where { #sql("\($0.title) LIKE \(pattern) ESCAPE '\\'", as: Bool.self) }
 /// ```
 @freestanding(expression)
 public macro sql<V: QueryRow>(_ sql: SQLFragment, as type: V.Type = V.self)
   -> SQLQueryExpression<V> =
-  #externalMacro(module: "StructuredQueriesMacros", type: "SQLExpressionMacro")
+  #externalMacro(module: "StructuredQueriesPlugin", type: "SQLExpressionMacro")

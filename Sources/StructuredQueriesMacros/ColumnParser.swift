@@ -43,18 +43,15 @@ struct ColumnParser {
   /// Reads one declaration, which may be of several properties or of none that is stored.
   mutating func parse(_ property: VariableDeclSyntax) {
     let marks = Marks(property.attributes)
+    for repeated in marks.repeated { report(TableDiagnostic.repeatedMark(repeated)) }
+    let isStatic = property.modifiers.first(of: .static, .class) != nil
     for (binding, type) in property.typedBindings {
-      if let modifier = property.modifiers.first(of: .static, .class) {
-        _ = modifier
-        if let mark = marks.any {
-          report(TableDiagnostic.staticColumn(mark, named: binding.pattern.plainText()))
-        }
-      } else if binding.isComputed {
-        if let mark = marks.any {
-          report(TableDiagnostic.computedColumn(mark, named: binding.pattern.plainText()))
-        }
-      } else {
-        parse(binding, type, of: property, marks)
+      let name = binding.pattern.plainText()
+      switch (isStatic, binding.isComputed, marks.any) {
+      case (true, _, let mark?): report(TableDiagnostic.staticColumn(mark, named: name))
+      case (_, true, let mark?): report(TableDiagnostic.computedColumn(mark, named: name))
+      case (true, _, nil), (_, true, nil): continue
+      case (false, false, _): parse(binding, type, of: property, marks)
       }
     }
   }
@@ -96,12 +93,13 @@ struct ColumnParser {
       property: name.text, name: quoted(name.bareName), type: typeModel, value: typeModel,
       access: visibility(of: property, type), initialValue: initialValue(of: binding, type))
     if isConstant { column.initialValue = nil }
+    column.initialValueIsHidden = !(binding.initializer?.value.isSelfContained ?? true)
     let nameNode = parse(marks, into: &column) ?? Syntax(name)
     if column.isGroup || !column.value.names.isSubset(of: Self.knownTypes) {
       column.place = place(name)
     }
     check(column, binding, type, of: property, marks)
-    if name.bareName == "_scope" {
+    if ["_scope", "queryFragment"].contains(name.bareName) {
       report(TableDiagnostic.reservedProperty(name, named: name.bareName))
     }
     if !column.isGroup, !names.insert(column.name.lowercased()).inserted {
@@ -119,11 +117,17 @@ struct ColumnParser {
     let column: AttributeSyntax?
     let columns: AttributeSyntax?
     let ephemeral: AttributeSyntax?
+    /// What says a second time what one of these says.
+    let repeated: [AttributeSyntax]
 
     init(_ attributes: AttributeListSyntax) {
       column = attributes.first(named: "Column")
       columns = attributes.first(named: "Columns")
       ephemeral = attributes.first(named: "Ephemeral")
+      let first = [column, columns, ephemeral].compactMap { $0?.id }
+      repeated = attributes.compactMap { $0.as(AttributeSyntax.self) }.filter { attribute in
+        ["Column", "Columns", "Ephemeral"].contains(attribute.name) && !first.contains(attribute.id)
+      }
     }
 
     /// The one that makes a column of the property.

@@ -107,6 +107,21 @@ extension PatternBindingSyntax {
   }
 }
 
+extension IfConfigDeclSyntax {
+  /// Whether a property with storage is declared in any of the clauses.
+  var hasStoredProperties: Bool {
+    clauses.contains { clause in
+      guard case .decls(let items)? = clause.elements else { return false }
+      return items.contains { item in
+        if let nested = item.decl.as(IfConfigDeclSyntax.self) { return nested.hasStoredProperties }
+        guard let property = item.decl.as(VariableDeclSyntax.self) else { return false }
+        let isStatic = property.modifiers.first(of: .static) != nil
+        return !isStatic && property.bindings.contains { !$0.isComputed }
+      }
+    }
+  }
+}
+
 extension TokenSyntax {
   /// An identifier without its back-ticks.
   var bareName: String {
@@ -129,6 +144,17 @@ extension ExprSyntax {
   var booleanValue: Bool? {
     guard let literal = self.as(BooleanLiteralExprSyntax.self) else { return nil }
     return literal.literal.tokenKind == .keyword(.true)
+  }
+
+  /// Whether the expression is a literal, or makes a value out of nothing, and names nothing else.
+  var isSelfContained: Bool {
+    if self.is(NilLiteralExprSyntax.self) { return true }
+    guard let call = self.as(FunctionCallExprSyntax.self) else {
+      return self.as(StringLiteralExprSyntax.self).map { $0.segments.count == 1 }
+        ?? (likelyType != nil)
+    }
+    return call.arguments.isEmpty && call.trailingClosure == nil
+      && ["Date", "UUID", "Data"].contains(call.calledExpression.plainText())
   }
 
   /// The type that a literal, or the call of an initialiser, is most likely to have.

@@ -31,6 +31,10 @@ struct TableDiagnostic: DiagnosticMessage {
   }
 
   private static func remedy(_ message: String, _ changes: FixIt.Change...) -> FixIt {
+    remedy(message, changes)
+  }
+
+  private static func remedy(_ message: String, _ changes: [FixIt.Change]) -> FixIt {
     FixIt(message: Remedy(message: message), changes: changes)
   }
 }
@@ -41,14 +45,14 @@ extension TableDiagnostic {
   static func notAStruct(_ declaration: some DeclGroupSyntax, macro: String) -> Diagnostic {
     let keyword = declaration.introducer
     let replacement = keyword.with(\.tokenKind, .keyword(.struct))
-    let isClass = keyword.tokenKind == .keyword(.class)
-    return error(
-      at: keyword, "'@\(macro)' can only be used with a struct",
-      fixIts: isClass
-        ? [
-          remedy(
-            "Make it a struct", .replace(oldNode: Syntax(keyword), newNode: Syntax(replacement)))
-        ] : [])
+    let message = "'@\(macro)' can only be used with a struct"
+    guard keyword.tokenKind == .keyword(.class) else { return error(at: keyword, message) }
+    var changes = [FixIt.Change.replace(oldNode: Syntax(keyword), newNode: Syntax(replacement))]
+    if let final = declaration.modifiers.first(of: .final) {
+      let range = final.positionAfterSkippingLeadingTrivia..<final.endPosition
+      changes.append(.replaceText(range: range, with: "", in: Syntax(final)))
+    }
+    return error(at: keyword, message, fixIts: [remedy("Make it a struct", changes)])
   }
 
   static func localType(_ attribute: AttributeSyntax, macro: String) -> Diagnostic {
@@ -282,6 +286,16 @@ extension TableDiagnostic {
     error(
       at: attribute, "a property is either '@\(one)' or '@\(other)'",
       fixIts: [removal(of: attribute)])
+  }
+
+  static func repeatedMark(_ attribute: AttributeSyntax) -> Diagnostic {
+    error(
+      at: attribute, "a second '@\(attribute.name)': say all in one",
+      fixIts: [removal(of: attribute)])
+  }
+
+  static func noncopyable(_ type: some SyntaxProtocol) -> Diagnostic {
+    error(at: type, "a struct that cannot be copied cannot be a table or a result row")
   }
 
   static func optionalGroup(_ type: TypeSyntax) -> Diagnostic {

@@ -83,7 +83,7 @@ struct TableExpansion {
   /// It says so once for each, at the property: what is made with a wrong alias is not reported.
   private var columnTypes: String {
     let aliases = model.columns.enumerated().flatMap { position, column in
-      let type = "\(library)._ColumnType<\(column.value.text)>"
+      let type = "\(library)._ColumnType<\(column.value.text), \(column.type.text)>"
       return column.place == nil
         ? [] : located("typealias column\(position) = \(type)", column)
     }
@@ -95,6 +95,10 @@ struct TableExpansion {
     return [
       "#sourceLocation(file: \(place.file), line: \(place.line))", declaration, "#sourceLocation()",
     ]
+  }
+
+  private func keyMetatype(_ column: ColumnModel) -> String {
+    column.value.isOptional ? column.value.wrappedMetatype : metatype(column)
   }
 
   private func metatype(_ column: ColumnModel) -> String {
@@ -176,7 +180,7 @@ struct TableExpansion {
         + "(_ key: PrimaryKey, into encoder: inout \(library).RowEncoder)",
       key.enumerated().map { position, column in
         let part = key.count == 1 ? "key" : "key.\(position)"
-        return "encoder.encode(\(part), as: \(column.value.wrappedMetatype))"
+        return "encoder.encode(\(part), as: \(keyMetatype(column)))"
       })
   }
 
@@ -184,16 +188,16 @@ struct TableExpansion {
 
   private var draft: String {
     let columns = model.written
-    let properties = columns.map { column in
-      "\(column.access.modifier)var \(column.property): \(draftType(column))"
+    let properties = columns.flatMap { column in
+      located("\(column.access.modifier)var \(column.property): \(draftType(column))", column)
     }
     let encoding = columns.map { column in
       guard column.isPrimaryKey else { return encode(column) }
-      return "encoder.encodeKey(self.\(column.property), as: \(column.value.wrappedMetatype))"
+      return "encoder.encodeKey(self.\(column.property), as: \(keyMetatype(column)))"
     }
     return block(
       "\(access)nonisolated struct Draft: \(library).TableDraft",
-      ["\(access)typealias Model = \(model.typeName)"] + properties + [
+      ["\(access)typealias Model = \(model.typeName)"] + properties + initialValues + [
         draftInitializer,
         block(
           "\(access)init(_ model: \(model.typeName))",
@@ -206,29 +210,54 @@ struct TableExpansion {
     column.isPrimaryKey ? column.type.optionalText : column.type.text
   }
 
+  /// The memberwise initialiser.
+  ///
   /// A property that fewer see than the draft is no parameter where it has a value of its own, so
   /// that the others who see the draft can still make one.
   private var draftInitializer: String {
-    func initialValue(_ column: ColumnModel) -> String? {
-      column.isPrimaryKey ? "nil" : column.initialValue
-    }
-    let demanded = model.written.filter { initialValue($0) == nil }.map(\.access)
-    let access = min(demanded.min() ?? .public, max(model.access, .internal))
     var parameters: [String] = []
     var assignments: [String] = []
     for column in model.written {
       let name = column.property
-      let initial = initialValue(column)
-      if column.access < access, let initial {
+      let initial = draftValue(column)
+      if column.access < draftAccess, let initial {
         assignments.append("self.\(name) = \(initial)")
         continue
       }
-      let value = initial.map { " = \($0)" } ?? ""
+      let value = initial.map { " = \(isApart(column) ? initialName(column) : $0)" } ?? ""
       parameters.append("\(parameter(column)): \(draftType(column))\(value)")
       assignments.append("self.\(name) = \(argument(column))")
     }
     return block(
-      "\(access.modifier)init(\(parameters.joined(separator: ", ")))", assignments)
+      "\(draftAccess.modifier)init(\(parameters.joined(separator: ", ")))", assignments)
+  }
+
+  /// Who can make a draft: all who see those properties that must be given.
+  private var draftAccess: AccessLevel {
+    let demanded = model.written.filter { draftValue($0) == nil }.map(\.access)
+    return min(demanded.min() ?? .public, max(model.access, .internal))
+  }
+
+  private func draftValue(_ column: ColumnModel) -> String? {
+    column.isPrimaryKey ? "nil" : column.initialValue
+  }
+
+  /// The initial values that a public initialiser must not name itself, though it may use them.
+  private var initialValues: [String] {
+    model.written.filter(isApart).map { column in
+      let value = "{ \(column.initialValue ?? "nil") }"
+      return "@usableFromInline static var \(initialName(column)): \(draftType(column)) \(value)"
+    }
+  }
+
+  private func isApart(_ column: ColumnModel) -> Bool {
+    !column.isPrimaryKey && column.initialValueIsHidden && column.access == .public
+      && draftAccess == .public
+  }
+
+  private func initialName(_ column: ColumnModel) -> String {
+    let position = model.columns.firstIndex { $0.property == column.property } ?? 0
+    return "_initial\(position)"
   }
 
   /// A parameter with the name of a property; one named `self` would hide the other `self`.

@@ -50,7 +50,8 @@ extension TableReadingMacro {
     var parser = TableModelParser(
       macro: kind, attribute: node, declaration: declaration, context: context)
     let model = parser.parse()
-    if reportingMistakes {
+    // On a struct that is a table too, it is the table's macro that reports.
+    if reportingMistakes, model?.kind != .columnsOfTable {
       for diagnostic in parser.diagnostics { context.diagnose(diagnostic) }
     }
     return parser.diagnostics.isEmpty ? model : nil

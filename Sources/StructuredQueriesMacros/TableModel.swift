@@ -59,6 +59,8 @@ struct ColumnModel {
   var arguments: [String] = []
   /// The property's initial value, with which a draft may leave it out.
   var initialValue: String?
+  /// Whether the initial value may name what fewer see than the column.
+  var initialValueIsHidden = false
 }
 
 /// A line of the source.

@@ -33,6 +33,11 @@ struct TableModelParser {
       diagnostics.append(TableDiagnostic.notAStruct(declaration, macro: macro.rawValue))
       return nil
     }
+    let inherited = structure.inheritanceClause?.inheritedTypes ?? []
+    if let suppressed = inherited.first(where: { $0.type.is(SuppressedTypeSyntax.self) }) {
+      diagnostics.append(TableDiagnostic.noncopyable(suppressed.type))
+      return nil
+    }
     let surroundings = context.lexicalContext
     guard !surroundings.contains(where: { $0.isBody }) else {
       diagnostics.append(TableDiagnostic.localType(attribute, macro: macro.rawValue))
@@ -131,16 +136,21 @@ struct TableModelParser {
     return members
   }
 
+  /// The clause that the compiler takes; a macro cannot tell which it is where a module decides, and
+  /// that is a mistake around stored properties only.
   private mutating func activeClause(of condition: IfConfigDeclSyntax) -> IfConfigClauseSyntax? {
-    guard let configuration = context.buildConfiguration else {
-      diagnostics.append(TableDiagnostic.conditionUnknown(condition.clauses))
-      return nil
+    var result: (clause: IfConfigClauseSyntax?, diagnostics: [Diagnostic]) = (nil, [])
+    var isUnknown = true
+    if let configuration = context.buildConfiguration {
+      result = condition.activeClause(in: configuration)
+      isUnknown = result.diagnostics.contains { $0.diagMessage.severity == .error }
     }
-    let (clause, problems) = condition.activeClause(in: configuration)
-    if let problem = problems.first(where: { $0.diagMessage.severity == .error }) {
-      diagnostics.append(TableDiagnostic.conditionUnknown(problem.node))
+    guard isUnknown else { return result.clause }
+    if condition.hasStoredProperties {
+      let node = result.diagnostics.first.map(\.node) ?? Syntax(condition.clauses)
+      diagnostics.append(TableDiagnostic.conditionUnknown(node))
     }
-    return clause
+    return nil
   }
 
   /// The nested types that can be named within the struct only.

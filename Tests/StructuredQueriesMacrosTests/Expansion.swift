@@ -69,9 +69,10 @@ extension Expansion.Message {
     text = diagnostic.message
     fixed = diagnostic.fixIts.map { fixIt in
       var bytes = Array(source.utf8)
-      for change in fixIt.changes {
-        guard let edit = Edit(change) else { continue }
-        let start = offset(edit.range.lowerBound, edit.node).offset
+      let edits = fixIt.changes.compactMap(Edit.init).map { edit in
+        (edit: edit, start: offset(edit.range.lowerBound, edit.node).offset)
+      }
+      for (edit, start) in edits.sorted(by: { $0.start > $1.start }) {
         let length = edit.range.upperBound.utf8Offset - edit.range.lowerBound.utf8Offset
         bytes.replaceSubrange(start..<start + length, with: edit.text.utf8)
       }

@@ -129,7 +129,7 @@ import Testing
 
             private enum _ColumnTypes {
               #sourceLocation(file: "Test.swift", line: 3)
-              typealias column0 = StructuredQueries._ColumnType<Tag>
+              typealias column0 = StructuredQueries._ColumnType<Tag, Tag>
               #sourceLocation()
             }
 
@@ -180,6 +180,19 @@ import Testing
     let release = Expansion(of: source)
     #expect(release.text.contains("_scope.column(\"release\")"))
     #expect(!release.text.contains("_scope.column(\"trace\")"))
+  }
+
+  @Test func `a condition on a module is no mistake around what has no storage`() {
+    let source = """
+      @Table struct Note {
+        var id: Int
+        #if canImport(Elsewhere)
+          var other: Int { id }
+          func export() {}
+        #endif
+      }
+      """
+    #expect(Expansion(of: source).messages.isEmpty)
   }
 
   @Test func `the text of an SQL literal is handed on unchanged`() {

@@ -18,7 +18,7 @@ import Testing
       source: "@Table final class Note { var id: Int }",
       place: "1:14",
       message: "'@Table' can only be used with a struct",
-      fixed: ["@Table final struct Note { var id: Int }"]),
+      fixed: ["@Table struct Note { var id: Int }"]),
     Misuse(
       source: "@BoutiqueTable enum Note { case a }",
       place: "1:16",
@@ -262,6 +262,15 @@ import Testing
         + "'@Selection'",
       fixed: ["struct Note { var id: Int }"]),
     Misuse(
+      source: "@Table struct Note { @Column @Column(\"b\") var a: Int }",
+      place: "1:30",
+      message: "a second '@Column': say all in one",
+      fixed: ["@Table struct Note { @Column var a: Int }"]),
+    Misuse(
+      source: "@Table struct Note: ~Copyable { var id: Int }",
+      place: "1:21",
+      message: "a struct that cannot be copied cannot be a table or a result row"),
+    Misuse(
       source: "@Table struct Note { var _scope: Int }",
       place: "1:26",
       message:
@@ -300,6 +309,10 @@ import Testing
     #expect(message.place == misuse.place)
     #expect(message.fixed == misuse.fixed)
     #expect(expansion.text.contains("TableColumn") != misuse.stopsExpansion)
+    for fixed in message.fixed {
+      let isMended = !Expansion(of: fixed).messages.contains { $0.text == misuse.message }
+      #expect(isMended, "is still said of: \(fixed)")
+    }
   }
 
   @Test func `all mistakes in a declaration are reported, each once`() {
@@ -312,6 +325,11 @@ import Testing
         }
         """)
     #expect(expansion.messages.map(\.place) == ["2:14", "3:7", "4:10"])
+  }
+
+  @Test func `a mistake in what is a table and a result row is reported once`() {
+    let expansion = Expansion(of: "@Table @Selection struct Note { let a: Int = 1 }")
+    #expect(expansion.messages.count == 1)
   }
 
   @Test(arguments: [

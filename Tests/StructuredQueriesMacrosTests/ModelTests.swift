@@ -118,6 +118,11 @@ import Testing
       insert.query.sql == #"INSERT INTO "person" ("street", "city", "name") VALUES (?, ?, ?)"#)
   }
 
+  @Test func `a draft can be made with values that its users do not see`() {
+    #expect(Open.Draft(name: "a").limit == 10)
+    #expect(Open.Draft(name: "a", limit: 1).limit == 1)
+  }
+
   @Test func `the key of several columns is a tuple`() {
     #expect(
       Entry.find((1, UUID())).query.sql.hasSuffix(
@@ -130,6 +135,10 @@ import Testing
     }
     #expect(
       rows.query.sql.contains(#"(1) AS "n", count("entry"."day") AS "selection" FROM "note""#))
+    let contacts = Person.select { Contact.Columns(address: $0.address, name: $0.name) }
+    #expect(
+      contacts.query.sql
+        == #"SELECT "person"."street", "person"."city", "person"."name" AS "name" FROM "person""#)
     #expect(Both.Columns(id: #sql("1"), count: #sql("\(2)")).selection.count == 2)
     #expect(Row.tableSchema.columnNames.count == Row.columnCount)
   }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import StructuredQueries
 
 // Structs with everything that a declaration may have. That they compile is the first test.
@@ -19,7 +19,7 @@ struct Setting: Sendable, Equatable {
   @Column(generated: .stored, as: "length(value)") let size: Int
 }
 
-enum Kind: String, Sendable, QueryBindable, QueryDecodable, QueryRepresentable {
+enum Kind: String, Sendable, QueryBindable {
   case plain, special
 }
 
@@ -89,12 +89,12 @@ struct /* its name: */ Odd /* done */: Sendable, Equatable {
 }
 
 enum Space {
-  enum Level: Int, Sendable, QueryBindable, QueryDecodable, QueryRepresentable { case low, high }
-  private enum Hidden: Int, Sendable, QueryBindable, QueryDecodable, QueryRepresentable { case low }
+  enum Level: Int, Sendable, QueryBindable { case low, high }
+  private enum Hidden: Int, Sendable, QueryBindable { case low }
 
   @Table struct Inner: Sendable {
-    enum Deep: Int, Sendable, QueryBindable, QueryDecodable, QueryRepresentable { case low }
-    private enum Own: Int, Sendable, QueryBindable, QueryDecodable, QueryRepresentable { case low }
+    enum Deep: Int, Sendable, QueryBindable { case low }
+    private enum Own: Int, Sendable, QueryBindable { case low }
     let id: Int
     var level: Level = .low
     var deep: Inner.Deep
@@ -118,12 +118,24 @@ extension Space {
   @Table("inner_3") struct Extended: Sendable { var level: Level }
 }
 
+/// A table that others see, with columns that they do not.
 @Table public struct Open: Sendable {
+  /// The key.
   public let id: Int
+  /// A column that others read only.
   public private(set) var name: String
+  /// A column with an initial value that others do not see.
+  public var limit: Int = Open.standard * 2
+  /// A column with an initial value in writing.
+  public var sign: String? = "a"
+  /// A column with an initial value of its time.
+  public var date: Date = Date()
   var inside: Kind = .plain
   private var own: Kind?
 
+  static let standard = 5
+
+  /// Creates a row.
   public init(id: Int, name: String) {
     self.id = id
     self.name = name
@@ -184,6 +196,11 @@ struct Outside<Value> {
   var selection: Int
 }
 
+@Selection struct Contact: Sendable, Equatable {
+  @Columns var address: Address
+  var name: String
+}
+
 @Table @Selection struct Both: Sendable {
   let id: Int
   @Column("n") var count: Int
@@ -197,6 +214,15 @@ struct Many: Sendable {
   var a: Int
   @Column(indexed: true, check: "b > 0") var b: Int = 1_000
   @Column(generated: .virtual, as: "a || '!'", indexed: true) let c: String
+}
+
+@DebugDescription @Table struct Marked: Sendable, CustomDebugStringConvertible {
+  let id: Int
+  @available(*, noasync) @Column("n") @Clamped var number: Int = 1
+  @TaskLocal static var current = 0
+
+  @available(*, deprecated) static let old = 1
+  var debugDescription: String { "marked \(id)" }
 }
 
 @Table struct Stated: Table { var a: Int }

@@ -15,7 +15,7 @@ enum UserCompiler {
       [
         "swiftc", "-swift-version", "6", "-package-name", "user",
         "-I", products.appending(path: "Modules").path, "-load-plugin-executable",
-        products.appending(path: "StructuredQueriesMacros-tool").path + "#StructuredQueriesMacros",
+        products.appending(path: "StructuredQueriesPlugin-tool").path + "#StructuredQueriesPlugin",
       ] + arguments)
   }
 

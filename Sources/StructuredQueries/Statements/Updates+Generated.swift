@@ -1,19 +1,25 @@
 extension Updates {
-  /// A column that SQLite computes; it is here for the sake of the message.
-  @available(*, unavailable, message: "a generated column is never written")
+  /// A column that SQLite computes, to be read in an expression.
+  @_disfavoredOverload
+  public subscript<Root, Value: QueryRow>(
+    dynamicMember keyPath: KeyPath<Columns, GeneratedColumn<Root, Value>>
+  ) -> GeneratedColumn<Root, Value> { columns[keyPath: keyPath] }
+
+  /// A column that SQLite computes; the overload is here for the message only.
+  @available(
+    *, unavailable,
+    message: "a generated column is never written, and assigned to others by .set(…)"
+  )
   public subscript<Root, Value: QueryRepresentable>(
     dynamicMember keyPath: KeyPath<Columns, GeneratedColumn<Root, Value>>
   ) -> Value.Output {
     get { preconditionFailure("a generated column is never written") }
     set {}
   }
+}
 
-  /// A column that SQLite computes; it is here for the sake of the message.
+extension GeneratedColumn {
+  /// Assigns nothing; the function is here for the message only.
   @available(*, unavailable, message: "a generated column is never written")
-  public subscript<Root, Value: QueryRow>(
-    dynamicMember keyPath: KeyPath<Columns, GeneratedColumn<Root, Value>>
-  ) -> UpdatableColumn<Value> {
-    get { preconditionFailure("a generated column is never written") }
-    set {}
-  }
+  public func set<Other>(_ value: Other) {}
 }
