@@ -117,7 +117,7 @@ extension Table {
   /// ```
   public static func insert<Value: QueryRow>(
     or conflict: ConflictResolution? = nil,
-    @SelectionBuilder _ columns: (TableColumns) -> SelectedColumns<Value>,
+    @WrittenColumnsBuilder _ columns: (TableColumns) -> WrittenColumns<Value>,
     @RowsBuilder<Value.Output> values: () -> [Value.Output]
   ) -> Insert<Self> {
     let rows = values().map { value in
@@ -125,16 +125,16 @@ extension Table {
       Value.encode(value, into: &encoder)
       return encoder.bindings
     }
-    return Insert(or: conflict, columns(bareColumns).fragment.columnNames, .rows(rows))
+    return Insert(or: conflict, columns(bareColumns).names, .rows(rows))
   }
 
   /// Inserts the rows of a query into some columns.
   public static func insert<Value: QueryRow, S: Statement<Value>>(
     or conflict: ConflictResolution? = nil,
-    @SelectionBuilder _ columns: (TableColumns) -> SelectedColumns<Value>,
+    @WrittenColumnsBuilder _ columns: (TableColumns) -> WrittenColumns<Value>,
     select query: () -> S
   ) -> Insert<Self> {
-    Insert(or: conflict, columns(bareColumns).fragment.columnNames, .query(query().query))
+    Insert(or: conflict, columns(bareColumns).names, .query(query().query))
   }
 
   /// Inserts one row of defaults.
@@ -191,18 +191,5 @@ extension PrimaryKeyedTable {
         ? "ON CONFLICT (\(target)) DO NOTHING"
         : "ON CONFLICT (\(target)) DO UPDATE SET \(assignments.joined(", "))")
     return insert
-  }
-}
-
-extension SQLFragment {
-  /// The names of the columns it consists of.
-  var columnNames: [String] {
-    segments.flatMap { segment -> [String] in
-      switch segment {
-      case .column(_, let name): [name]
-      case .columns(_, let schema): schema.writableColumns.map(\.name)
-      default: []
-      }
-    }
   }
 }
