@@ -44,26 +44,28 @@ import Testing
     }
   }
 
+  // In a process of its own, since the environment belongs to all tests of this one.
   @Test func `a file in its place, a write, a read`() async throws {
-    let directory = try TestDirectory()
-    setenv("XDG_DATA_HOME", directory.path, 1)
-    defer { unsetenv("XDG_DATA_HOME") }
-    let url = try BoutiqueDB.applicationSupportURL(filename: "app.db")
-    let db = try await BoutiqueDB.open(url: url, migrations: AppMigrations.plan)
+    await #expect(processExitsWith: .success) {
+      let directory = try TestDirectory()
+      setenv("XDG_DATA_HOME", directory.path, 1)
+      let url = try BoutiqueDB.applicationSupportURL(filename: "app.db")
+      let db = try await BoutiqueDB.open(url: url, migrations: AppMigrations.plan)
 
-    // Write Transaction
-    try await db.write { conn in
-      try Note.insert { Note(id: UUID(), title: "New Note", body: "") }
-        .execute(conn.connection)
-    }
+      // Write Transaction
+      try await db.write { conn in
+        try Note.insert { Note(id: UUID(), title: "New Note", body: "") }
+          .execute(conn.connection)
+      }
 
-    // Read Query
-    let notes = try await db.read { conn in
-      try Note.all.order { $0.updatedAt.desc() }.fetchAll(conn.connection)
+      // Read Query
+      let notes = try await db.read { conn in
+        try Note.all.order { $0.updatedAt.desc() }.fetchAll(conn.connection)
+      }
+      #expect(notes.map(\.title) == ["New Note"])
+      #expect(url.path.hasPrefix(directory.path))
+      await db.close()
     }
-    #expect(notes.map(\.title) == ["New Note"])
-    #expect(url.path.hasPrefix(directory.path))
-    await db.close()
   }
 
   @MainActor static var database: BoutiqueDB?

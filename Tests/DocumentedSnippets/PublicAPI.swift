@@ -36,21 +36,22 @@ import Testing
     }
   }
 
+  // In a process of its own, since the environment belongs to all tests of this one.
   @Test func `where databases are`() async throws {
-    let directory = try TestDirectory()
-    setenv("XDG_DATA_HOME", directory.path, 1)
-    setenv("XDG_DOCUMENTS_DIR", directory.path, 1)
-    defer {
-      unsetenv("XDG_DATA_HOME")
-      unsetenv("XDG_DOCUMENTS_DIR")
+    await #expect(processExitsWith: .success) {
+      let directory = try TestDirectory()
+      setenv("XDG_DATA_HOME", directory.path, 1)
+      setenv("XDG_DOCUMENTS_DIR", directory.path, 1)
+      let url = try BoutiqueDB.applicationSupportURL(filename: "app.db")
+      _ = try BoutiqueDB.documentsURL(filename: "app.db")
+      _ = BoutiqueDB.inMemoryURL()
+      _ = try BoutiqueDB.sharedURL(group: "org.example.notes", filename: "app.db")
+      #expect(BoutiqueDB.inMemoryURL() != BoutiqueDB.inMemoryURL())
+      #expect(url.path.hasPrefix(directory.path))
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: url.deletingLastPathComponent().path)
+      #expect(attributes[.posixPermissions] as? Int == 0o700)
     }
-    let url = try BoutiqueDB.applicationSupportURL(filename: "app.db")
-    _ = try BoutiqueDB.documentsURL(filename: "app.db")
-    #expect(BoutiqueDB.inMemoryURL() != BoutiqueDB.inMemoryURL())
-    _ = try BoutiqueDB.sharedURL(group: "org.example.notes", filename: "app.db")
-    let attributes = try FileManager.default.attributesOfItem(
-      atPath: url.deletingLastPathComponent().path)
-    #expect(attributes[.posixPermissions] as? Int == 0o700)
   }
 
   static var config: BoutiqueConfiguration {

@@ -158,11 +158,7 @@ import Testing
 
   /// Writes a value and reads it back from what was bound.
   private func roundTrip<T: Table>(_ value: T) throws -> T {
-    let segments = T.insert { value }.query.segments
-    let values = try segments.compactMap { segment -> SQLValue? in
-      guard case .binding(let binding) = segment else { return nil }
-      return try binding.get()
-    }
+    let values = try T.insert { value }.query.bindings
     var decoder = RowDecoder(Values(values))
     return try T(decoder: &decoder)
   }

@@ -46,6 +46,9 @@ import Testing
     Mistake(
       #"_ = Note.insert { Note.Draft(rating: nil) }"#, "missing argument for parameter 'title'"),
     Mistake(#"_ = Note.insert { ($0.title, $0.rating) } values: { ("a", "b") }"#, "cannot convert"),
+    Mistake(#"_ = Note.insert { $0.size } values: { 1 }"#, "conform to 'WritableColumns'"),
+    Mistake(
+      #"_ = Note.insert { $0.title.upper() } values: { "A" }"#, "conform to 'WritableColumns'"),
     Mistake(#"_ = Note.all.update { $0.title = 1 }"#, "cannot assign value of type 'Int'"),
     Mistake(#"_ = Note.all.update { $0.title = nil }"#, "'nil' cannot be assigned"),
     Mistake(#"_ = Note.all.update { $0.size = 1 }"#, "a generated column is never written"),

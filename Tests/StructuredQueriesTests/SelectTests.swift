@@ -179,6 +179,10 @@ import Testing
   @Test func `counting, one row, cursors and loops`() async throws {
     try await inLibrary { conn in
       #expect(try Book.where { $0.stock > 0 }.fetchCount(conn) == 2)
+      try expect(
+        conn, Book.count { $0.isAvailable },
+        #"SELECT count(*) FILTER (WHERE "book"."isAvailable") FROM "book""#, [2])
+      #expect(try Book.where { $0.id > 1 }.count { $0.stock > 0 }.fetchOne(conn) == 1)
       #expect(try Book.limit(2).fetchCount(conn) == 2)
       #expect(try Book.select { $0.authorID }.distinct().fetchCount(conn) == 2)
       #expect(try Book.order { $0.id.desc() }.fetchOne(conn) == Library.waves)
@@ -197,6 +201,10 @@ import Testing
       #expect(try cursor.next() == 3)
       #expect(try cursor.next() == nil)
       #expect(try cursor.next() == nil)
+      // A loop that is left, by an error too, leaves nothing behind that keeps the table locked.
+      struct Stop: Error {}
+      #expect(throws: Stop.self) { try Book.all.forEach(conn) { _ in throw Stop() } }
+      try Book.dropTable().execute(conn)
     }
   }
 }

@@ -56,6 +56,16 @@ import Testing
         },
         #"INSERT INTO "person" ("name") VALUES (?)"#, changes: 1)
       try expect(
+        conn,
+        Loan.insert {
+          ($0.bookID, $0.reader, $0.period)
+        } values: {
+          (2, "Eve", Period(start: 1, end: nil))
+        },
+        """
+        INSERT INTO "loan" ("book_id", "reader", "start_day", "end_day") VALUES (?, ?, ?, ?)
+        """, changes: 1)
+      try expect(
         conn, BookText.insertDefaults(), #"INSERT INTO "bookText" DEFAULT VALUES"#, changes: 1)
     }
   }

@@ -22,6 +22,8 @@ private struct Shape: Hashable {
       case (.columns(let aScope, let a), .columns(let bScope, let b))
       where a === b && aScope == bScope:
         continue
+      case (.names(let a), .names(let b)) where a == b: continue
+      case (.row(let a), .row(let b)) where a.count == b.count: continue
       default: return false
       }
     }
@@ -36,6 +38,8 @@ private struct Shape: Hashable {
       case .column(_, let name): hasher.combine(name)
       case .columns(let scope, _): hasher.combine(scope)
       case .binding: hasher.combine(UInt8(0))
+      case .names(let names): hasher.combine(names.count)
+      case .row(let bindings): hasher.combine(bindings.count)
       }
     }
   }
@@ -65,6 +69,10 @@ extension SQLFragment {
 extension SQLFragment.Segment {
   /// The segment without the value that the table would keep alive.
   fileprivate var withoutValue: Self {
-    if case .binding = self { .binding(.value(.null)) } else { self }
+    switch self {
+    case .binding: .binding(.value(.null))
+    case .row(let bindings): .row(bindings.map { _ in .value(.null) })
+    default: self
+    }
   }
 }

@@ -3,7 +3,9 @@
 /// Double quotes inside are doubled (SQLite, "SQL Keywords"), so any name is safe, keywords and
 /// quotes included.
 package func quoted(identifier name: String) -> String {
-  "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+  guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"" + name + "\"" }
+  return "\""
+    + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
     + "\""
 }
 

@@ -20,6 +20,10 @@ public struct SQLFragment: Hashable, Sendable {
     /// All columns of a table, separated by commas.
     case columns(scope: String, TableSchema)
     case binding(SQLBinding)
+    /// Names, separated by commas.
+    case names([String])
+    /// The values of a row in parentheses.
+    case row([SQLBinding])
   }
 
   package private(set) var segments: [Segment]
@@ -78,7 +82,11 @@ public struct SQLFragment: Hashable, Sendable {
     get throws(BindingFailure) {
       var values: [SQLValue] = []
       for segment in segments {
-        if case .binding(let binding) = segment { values.append(try binding.get()) }
+        switch segment {
+        case .binding(let binding): values.append(try binding.get())
+        case .row(let bindings): for binding in bindings { values.append(try binding.get()) }
+        default: break
+        }
       }
       return values
     }
@@ -89,7 +97,11 @@ extension SQLFragment {
   /// Calls `body` with the values, in the order of their `?`.
   package func forEachBinding(_ body: (SQLValue) throws -> Void) throws {
     for segment in segments {
-      if case .binding(let binding) = segment { try body(try binding.get()) }
+      switch segment {
+      case .binding(let binding): try body(try binding.get())
+      case .row(let bindings): for binding in bindings { try body(try binding.get()) }
+      default: break
+      }
     }
   }
 }
@@ -111,6 +123,15 @@ extension SQLFragment.Segment {
         SQLFragment.Segment.column(scope: scope, name: column.name).write(to: &text)
       }
     case .binding: text += "?"
+    case .names(let names):
+      for (index, name) in names.enumerated() {
+        if index > 0 { text += ", " }
+        text += quoted(identifier: name)
+      }
+    case .row(let bindings):
+      text += "("
+      for index in bindings.indices { text += index > 0 ? ", ?" : "?" }
+      text += ")"
     }
   }
 }
@@ -120,13 +141,11 @@ extension SQLFragment: CustomDebugStringConvertible {
   public var debugDescription: String {
     var text = ""
     for segment in segments {
-      if case .binding(let binding) = segment {
-        switch binding {
-        case .value(let value): text += value.description
-        case .failure(let failure): text += "<\(failure)>"
-        }
-      } else {
-        segment.write(to: &text)
+      switch segment {
+      case .binding(let binding): text += binding.debugDescription
+      case .row(let bindings):
+        text += "(\(bindings.map(\.debugDescription).joined(separator: ", ")))"
+      default: segment.write(to: &text)
       }
     }
     return text

@@ -10,6 +10,7 @@ public final class TableSchema: Sendable {
   public let options: TableOptions
   /// The columns that can be written: all but generated ones.
   let writableColumns: [ColumnDefinition]
+  let writableNames: [String]
   /// The columns of the primary key, in order.
   let keyColumns: [ColumnDefinition]
 
@@ -21,6 +22,7 @@ public final class TableSchema: Sendable {
     self.columns = columns.flatMap(\.flattened)
     self.options = options
     writableColumns = self.columns.filter { $0.generated == nil }
+    writableNames = writableColumns.map(\.name)
     keyColumns = self.columns.filter(\.isPrimaryKey)
   }
 

@@ -27,19 +27,17 @@ public struct Insert<T: Table>: Statement {
     if let conflict { result.append("OR \(raw: conflict.rawValue) ") }
     result.append("INTO \(T.self)")
     if !columns.isEmpty {
-      result.append(" (\(columns.map { SQLFragment(identifier: $0) }.joined(", ")))")
+      result.append(sql: " (")
+      result.append(.names(columns))
+      result.append(sql: ")")
     }
     switch source {
     case .rows(let rows):
       if rows.isEmpty { return SQLFragment() }
       result.append(sql: " VALUES ")
       for (index, row) in rows.enumerated() {
-        result.append(sql: index == 0 ? "(" : ", (")
-        for (index, value) in row.enumerated() {
-          if index > 0 { result.append(sql: ", ") }
-          result.append(.binding(value))
-        }
-        result.append(sql: ")")
+        if index > 0 { result.append(sql: ", ") }
+        result.append(.row(row))
       }
     case .query(let query):
       if query.isEmpty { return query }
@@ -109,7 +107,7 @@ extension Table {
       row.encodeColumns(into: &encoder)
       return encoder.bindings
     }
-    return Insert(or: conflict, tableSchema.writableColumns.map(\.name), .rows(rows))
+    return Insert(or: conflict, tableSchema.writableNames, .rows(rows))
   }
 
   /// Inserts values of some columns; the others get their defaults.
@@ -119,7 +117,7 @@ extension Table {
   /// ```
   public static func insert<Value: QueryRow>(
     or conflict: ConflictResolution? = nil,
-    @SelectionBuilder _ columns: (TableColumns) -> SelectedColumns<Value>,
+    @WrittenColumnsBuilder _ columns: (TableColumns) -> WrittenColumns<Value>,
     @RowsBuilder<Value.Output> values: () -> [Value.Output]
   ) -> Insert<Self> {
     let rows = values().map { value in
@@ -127,16 +125,16 @@ extension Table {
       Value.encode(value, into: &encoder)
       return encoder.bindings
     }
-    return Insert(or: conflict, columns(bareColumns).fragment.columnNames, .rows(rows))
+    return Insert(or: conflict, columns(bareColumns).names, .rows(rows))
   }
 
   /// Inserts the rows of a query into some columns.
   public static func insert<Value: QueryRow, S: Statement<Value>>(
     or conflict: ConflictResolution? = nil,
-    @SelectionBuilder _ columns: (TableColumns) -> SelectedColumns<Value>,
+    @WrittenColumnsBuilder _ columns: (TableColumns) -> WrittenColumns<Value>,
     select query: () -> S
   ) -> Insert<Self> {
-    Insert(or: conflict, columns(bareColumns).fragment.columnNames, .query(query().query))
+    Insert(or: conflict, columns(bareColumns).names, .query(query().query))
   }
 
   /// Inserts one row of defaults.
@@ -152,7 +150,7 @@ extension DraftableTable {
   public static func insert(
     or conflict: ConflictResolution? = nil, @RowsBuilder<Draft> _ drafts: () -> [Draft]
   ) -> Insert<Self> {
-    var columns = tableSchema.writableColumns.map(\.name)
+    var columns = tableSchema.writableNames
     let encoders = drafts().map { draft in
       var encoder = RowEncoder()
       draft.encodeColumns(into: &encoder)
@@ -193,18 +191,5 @@ extension PrimaryKeyedTable {
         ? "ON CONFLICT (\(target)) DO NOTHING"
         : "ON CONFLICT (\(target)) DO UPDATE SET \(assignments.joined(", "))")
     return insert
-  }
-}
-
-extension SQLFragment {
-  /// The names of the columns it consists of.
-  var columnNames: [String] {
-    segments.flatMap { segment -> [String] in
-      switch segment {
-      case .column(_, let name): [name]
-      case .columns(_, let schema): schema.writableColumns.map(\.name)
-      default: []
-      }
-    }
   }
 }

@@ -59,7 +59,7 @@ extension Table {
 
   /// The number of rows.
   public static func count(
-    filter: ((TableColumns) -> SQLQueryExpression<Bool>)? = nil
+    filter: ((TableColumns) -> any QueryExpression<Bool>)? = nil
   ) -> Select<Int, InnerSide<Self>> { all.count(filter: filter) }
 
   /// Joins all rows with those of another table.

@@ -103,7 +103,7 @@ public struct Where<T: Table>: SelectStatement {
 
   /// Selects the number of rows.
   public func count(
-    filter: ((T.TableColumns) -> SQLQueryExpression<Bool>)? = nil
+    filter: ((T.TableColumns) -> any QueryExpression<Bool>)? = nil
   ) -> Select<Int, InnerSide<T>> {
     select { $0.count(filter: filter?($0)) }
   }

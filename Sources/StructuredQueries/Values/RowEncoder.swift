@@ -13,6 +13,13 @@ package enum SQLBinding: Hashable, Sendable {
     }
   }
 
+  var debugDescription: String {
+    switch self {
+    case .value(let value): value.description
+    case .failure(let failure): "<\(failure)>"
+    }
+  }
+
   package func get() throws(BindingFailure) -> SQLValue {
     switch self {
     case .value(let value): return value
