@@ -18,11 +18,13 @@ let strict: [SwiftSetting] = [
 // swift-syntax built anyway: the two cannot be told apart in one build.
 let toolchainSyntax: String? = {
   // SwiftPM reads the manifest of a version from its repository, as if it lay in the root directory,
-  // to resolve dependencies, and from its own copy of the version to build it.
+  // to resolve dependencies, and from its own copy of the version to build it; that lies in `checkouts`
+  // beside `repositories`.
   let directory = Context.packageDirectory
   let isVersion =
     directory == "/" || directory.contains("/registry/downloads/")
-    || directory.split(separator: "/").dropLast().last == "checkouts"
+    || (directory.split(separator: "/").dropLast().last == "checkouts"
+      && FileManager.default.fileExists(atPath: directory + "/../../repositories"))
   if isVersion || Context.environment["BOUTIQUE_SWIFT_SYNTAX"] == "package" { return nil }
   // This manifest runs on a library of its toolchain, whose place tells that of the others.
   let own = "/lib/swift/pm/ManifestAPI/libPackageDescription.so"
