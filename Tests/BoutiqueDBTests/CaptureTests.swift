@@ -139,6 +139,29 @@ import Testing
     }
   }
 
+  @Test func `temporary tables and savepoints go together`() async throws {
+    struct Stop: Error {}
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      let start = try await db.currentToken()
+      try await db.write { conn in
+        // The temporary table has the name of a real one, and comes between the real ones.
+        try conn.execute("CREATE TEMP TABLE plain (x)")
+        try conn.execute("INSERT INTO temp.plain VALUES (1)")
+        try conn.execute("UPDATE t SET b = 0 WHERE id = 1")
+        try conn.execute("INSERT INTO temp.plain VALUES (2)")
+        try? conn.savepoint {
+          _ = try conn.execute("UPDATE t SET b = 0 WHERE id = 2")
+          throw Stop()
+        }
+        try conn.execute("INSERT INTO main.plain VALUES ('y')")
+      }
+      var feed = db.changes(since: start).makeAsyncIterator()
+      let change = try #require(try await feed.next())
+      #expect(
+        change.rows == [Self.row("t", .update, 1, columns: [2]), Self.row("plain", .insert, 8)])
+    }
+  }
+
   @Test func `the turso_cdc view shows Turso's columns`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       let start = try await db.currentToken()

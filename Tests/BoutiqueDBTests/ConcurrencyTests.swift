@@ -95,6 +95,80 @@ import Testing
     }
   }
 
+  @Test func `a read that waits for a reader is cancelled at once`() async throws {
+    var configuration = BoutiqueConfiguration()
+    configuration.readerCount = 1
+    try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
+      let flag = Flag()
+      let goOn = DispatchSemaphore(value: 0)
+      let long = Task {
+        try await db.read { _ in
+          flag.set()
+          goOn.wait()
+        }
+      }
+      await flag.wait()
+      let waiting = Task { try await db.count(of: "SELECT * FROM t") }
+      waiting.cancel()
+      await #expect(throws: CancellationError.self) { _ = try await waiting.value }
+      goOn.signal()
+      try await long.value
+    }
+  }
+
+  @Test func `a feed that is cancelled while it reads loses nothing`() async throws {
+    var configuration = BoutiqueConfiguration()
+    configuration.readerCount = 1
+    try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
+      let token = try await db.currentToken()
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+      let reader = FeedBox(db.changes(since: token))
+      #expect(try await reader.next()?.rows.map(\.key) == [[1]])
+      let flag = Flag()
+      let goOn = DispatchSemaphore(value: 0)
+      let long = Task {
+        try await db.read { _ in
+          flag.set()
+          goOn.wait()
+        }
+      }
+      await flag.wait()
+      try await db.write { _ = try $0.execute("INSERT INTO t VALUES (2, 'b')") }
+      let next = Task { try await reader.next() }
+      for _ in 0..<100 { await Task.yield() }
+      next.cancel()
+      let cancelled = try await next.value
+      #expect(cancelled == nil)
+      goOn.signal()
+      try await long.value
+      #expect(try await reader.next()?.rows.map(\.key) == [[2]])
+    }
+  }
+
+  @Test func `a write behind a long one of its own process times out`() async throws {
+    var configuration = BoutiqueConfiguration()
+    configuration.writeLockTimeout = .milliseconds(200)
+    try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
+      let flag = Flag()
+      let goOn = DispatchSemaphore(value: 0)
+      let long = Task {
+        try await db.write { _ in
+          flag.set()
+          goOn.wait()
+        }
+      }
+      await flag.wait()
+      await #expect {
+        try await db.write { _ in }
+      } throws: {
+        guard case BoutiqueError.lockTimeout(let timeout) = $0 else { return false }
+        return timeout.holder?.pid == getpid() && timeout.waited >= .milliseconds(200)
+      }
+      goOn.signal()
+      try await long.value
+    }
+  }
+
   @Test func `cancelling at random moments is all or nothing`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       var committed = Set<Int>()
@@ -169,6 +243,18 @@ import Testing
       }
       #expect(seen == 5)
     }
+  }
+}
+
+/// Hands one iterator from task to task, one after another.
+private actor FeedBox {
+  private var iterator: ChangeFeed.Iterator
+  init(_ feed: ChangeFeed) { iterator = feed.makeAsyncIterator() }
+
+  func next() async throws -> BoutiqueChange? {
+    var copy = iterator
+    defer { iterator = copy }
+    return try await copy.next(isolation: self)
   }
 }
 

@@ -78,6 +78,55 @@ import Testing
     }
   }
 
+  @Test func `whatever becomes of the table of origins, nobody is taken for another`() async throws
+  {
+    try await withTestDatabase(
+      configuration: ObservationTests.hourPoll, migrations: Self.plan
+    ) { db, _ in
+      try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (NULL)") }
+      var values = db.observe(ObservationTests.count).makeAsyncIterator()
+      #expect(try await values.next() == 1)
+      try foreign(
+        db.path, "DELETE FROM boutiquedb_origin",
+        "DELETE FROM sqlite_sequence WHERE name = 'boutiquedb_origin'")
+      let other = try await BoutiqueDB.open(path: db.path)
+      for count in 2...6 {
+        try await other.write { _ = try $0.execute("INSERT INTO t (v) VALUES (NULL)") }
+        #expect(try await values.next() == count)
+      }
+      let token = try await db.currentToken()
+      try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (NULL)") }
+      // And who we are is said again.
+      var feed = other.changes(since: token).makeAsyncIterator()
+      #expect(
+        try await feed.next()?.origin
+          == .process(pid: getpid(), label: BoutiqueConfiguration().label))
+      await other.close()
+    }
+  }
+
+  @Test func `a log that somebody cuts is noticed before the next write`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("cut.db")
+    let db = try await BoutiqueDB.open(path: path, migrations: Self.plan)
+    for _ in 0..<5 {
+      try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (hex(randomblob(2000)))") }
+    }
+    #expect(truncate(path + "-wal", 5000) == 0)
+    await #expect {
+      try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (NULL)") }
+    } throws: {
+      if case BoutiqueError.fileReplaced(_, let message) = $0 {
+        message.contains("cut")
+      } else {
+        false
+      }
+    }
+    await db.close()
+    // What was in the database before the log stays whole.
+    try await TestDatabaseCheck.isWhole(path: path)
+  }
+
   @Test func `a foreign change of the schema is seen by a live query`() async throws {
     try await withTestDatabase(
       configuration: ObservationTests.hourPoll, migrations: Self.plan

@@ -88,6 +88,55 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: directory.file("x.db-wal")))
   }
 
+  @Test func `a file with two names is refused`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("x.db")
+    try await BoutiqueDB.open(path: path).close()
+    #expect(link(path, directory.file("y.db")) == 0)
+    for name in ["x.db", "y.db"] {
+      await #expect {
+        try await BoutiqueDB.open(path: directory.file(name)).close()
+      } throws: {
+        if case BoutiqueError.invalidPath(_, let message) = $0 {
+          message.contains("names")
+        } else {
+          false
+        }
+      }
+    }
+  }
+
+  @Test func `a name that is too long is refused before anything is made`() async throws {
+    let directory = try TestDirectory()
+    for name in [String(repeating: "x", count: 251), String(repeating: "d/", count: 300) + "x"] {
+      await #expect {
+        try await BoutiqueDB.open(path: directory.file(name)).close()
+      } throws: {
+        if case BoutiqueError.invalidPath = $0 { true } else { false }
+      }
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+  }
+
+  @Test func `a reader outlives the writers that come and go`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("x.db")
+    let first = try await BoutiqueDB.open(path: path, migrations: Self.plan)
+    var configuration = BoutiqueConfiguration()
+    configuration.readOnly = true
+    let reader = try await BoutiqueDB.open(path: path, configuration: configuration)
+    await first.close()
+    // Files that take the inodes of the ones just deleted.
+    for number in 0..<8 {
+      try Data().write(to: directory.url("f\(number)"))
+    }
+    let second = try await BoutiqueDB.open(path: path)
+    try await second.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }
+    #expect(try await reader.count(of: "SELECT * FROM t") == 1)
+    await reader.close()
+    await second.close()
+  }
+
   @Test func `a deleted database answers no more`() async throws {
     let directory = try TestDirectory()
     let path = directory.file("x.db")

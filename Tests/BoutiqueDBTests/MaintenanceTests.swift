@@ -73,6 +73,34 @@ import Testing
     }
   }
 
+  @Test func `the log is bounded although readers overlap all the time`() async throws {
+    var configuration = BoutiqueConfiguration()
+    configuration.writeAheadLogBound = 1 << 20
+    try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
+      let readers = (0..<6).map { _ in
+        Task {
+          while !Task.isCancelled {
+            _ = try await db.read { try $0.query("SELECT count(*), max(length(v)) FROM t") }
+          }
+        }
+      }
+      var largest: Int64 = 0
+      for _ in 0..<60 {
+        try await db.write { conn in
+          for _ in 0..<10 {
+            _ = try conn.execute("INSERT INTO t (v) VALUES (hex(randomblob(20000)))")
+          }
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: db.path + "-wal")
+        largest = max(largest, attributes[.size] as? Int64 ?? 0)
+      }
+      for reader in readers { reader.cancel() }
+      for reader in readers { _ = await reader.result }
+      // 24 MB were written. Without the patience of a log that is much too large it would hold them all.
+      #expect(largest < 16 << 20)
+    }
+  }
+
   @Test func `checkpoint, vacuum and integrity check do what they say`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       try await db.write { conn in

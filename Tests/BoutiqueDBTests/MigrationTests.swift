@@ -1,4 +1,5 @@
 import BoutiqueDB
+import SQLiteConnection
 import TestDatabase
 import Testing
 
@@ -134,6 +135,44 @@ import Testing
     await new.close()
   }
 
+  @Test func `tables of another layout are refused, not guessed at`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("m.db")
+    try await BoutiqueDB.open(path: path).close()
+    let foreign = try Connection(path: path)
+    try foreign.execute("UPDATE boutiquedb_meta SET value = 99 WHERE key = 'version'")
+    foreign.close()
+    for isReadOnly in [true, false] {
+      var configuration = BoutiqueConfiguration()
+      configuration.readOnly = isReadOnly
+      await #expect {
+        try await BoutiqueDB.open(path: path, configuration: configuration).close()
+      } throws: {
+        if case BoutiqueError.databaseNewer = $0 { true } else { false }
+      }
+    }
+  }
+
+  @Test func `a foreign program that keeps the file to itself is waited for, then named`()
+    async throws
+  {
+    let directory = try TestDirectory()
+    let path = directory.file("m.db")
+    let foreign = try Connection(path: path, options: .creating)
+    try foreign.execute("CREATE TABLE x (a)")
+    try foreign.execute("BEGIN EXCLUSIVE")
+    var configuration = BoutiqueConfiguration()
+    configuration.migrationTimeout = .milliseconds(300)
+    await #expect {
+      try await BoutiqueDB.open(path: path, configuration: configuration).close()
+    } throws: {
+      if case BoutiqueError.migrationLockTimeout = $0 { true } else { false }
+    }
+    try foreign.execute("COMMIT")
+    foreign.close()
+    try await BoutiqueDB.open(path: path, configuration: configuration).close()
+  }
+
   @Test func `eight open databases migrate a new file at once`() async throws {
     let directory = try TestDirectory()
     for round in 0..<5 {
@@ -150,5 +189,13 @@ import Testing
       }
       try await TestDatabaseCheck.isWhole(path: path)
     }
+  }
+}
+
+extension ConnectionOptions {
+  fileprivate static var creating: ConnectionOptions {
+    var options = ConnectionOptions()
+    options.access = .readWriteCreate
+    return options
   }
 }

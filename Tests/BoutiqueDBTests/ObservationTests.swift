@@ -55,6 +55,67 @@ import Testing
     }
   }
 
+  /// Queries whose result depends on more than the tables they name.
+  @Test(arguments: [
+    ("SELECT count(*) FROM terms WHERE term = 'new'", "INSERT INTO words VALUES ('new')"),
+    (
+      "SELECT max(body) FROM found WHERE rowid = 1",
+      "UPDATE source SET body = 'changed' WHERE id = 1"
+    ),
+    (
+      "SELECT max(seq) FROM sqlite_sequence WHERE name = 'counted'",
+      "INSERT INTO counted DEFAULT VALUES"
+    ),
+    (
+      "SELECT page_count FROM pragma_page_count",
+      "INSERT INTO t (v) VALUES (hex(randomblob(50000)))"
+    ),
+    ("SELECT count(*) FROM turso_cdc", "INSERT INTO counted DEFAULT VALUES"),
+  ])
+  func `a query of derived content is never too narrow`(query: String, change: String) async throws
+  {
+    let plan = BoutiqueMigrationPlan {
+      BoutiqueMigration("v1") { conn in
+        try conn.executeScript(
+          """
+          CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT);
+          CREATE VIRTUAL TABLE words USING fts5 (word);
+          CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
+          CREATE TABLE source (id INTEGER PRIMARY KEY, body);
+          INSERT INTO source VALUES (1, 'first');
+          CREATE VIRTUAL TABLE found USING fts5 (body, content=source, content_rowid=id);
+          CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT);
+          INSERT INTO counted DEFAULT VALUES;
+          """)
+      }
+    }
+    try await withTestDatabase(configuration: Self.hourPoll, migrations: plan) { db, _ in
+      var values = db.observe { try $0.query(query)[0][0] }.makeAsyncIterator()
+      let before = try await values.next()
+      try await db.write { _ = try $0.execute(change) }
+      let after = try await values.next()
+      #expect(after != before)
+      #expect(after == (try await db.read { try $0.query(query)[0][0] }))
+    }
+  }
+
+  @Test func `an observer that starts as the last one leaves hears of others`() async throws {
+    try await withTestDatabase(configuration: Self.hourPoll, migrations: Self.plan) { db, _ in
+      let other = try await BoutiqueDB.open(path: db.path)
+      for round in 1...300 {
+        do {
+          var leaving = db.observe(Self.count).makeAsyncIterator()
+          _ = try await leaving.next()
+        }
+        var values = db.observe(Self.count).makeAsyncIterator()
+        #expect(try await values.next() == round - 1)
+        try await other.write { _ = try $0.execute("INSERT INTO t (v) VALUES (NULL)") }
+        #expect(try await values.next() == round)
+      }
+      await other.close()
+    }
+  }
+
   @MainActor @Test func `a live query property follows, and refreshes on demand`() async throws {
     try await withTestDatabase(configuration: Self.hourPoll, migrations: Self.plan) { db, _ in
       let model = Model(db)
@@ -63,6 +124,7 @@ import Testing
       try await db.write { _ = try $0.execute("INSERT INTO t VALUES (7, 'x')") }
       try await model.$rows.refresh()
       #expect(model.rows == [7])
+      try await model.$first.refresh()
       #expect(model.first == 7)
     }
   }

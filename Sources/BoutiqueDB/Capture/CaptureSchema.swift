@@ -46,7 +46,7 @@ enum CaptureSchema {
     """,
     """
     CREATE TABLE IF NOT EXISTS boutiquedb_origin (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      id INTEGER PRIMARY KEY,
       pid INTEGER NOT NULL,
       label TEXT NOT NULL,
       started INTEGER NOT NULL
@@ -96,14 +96,20 @@ enum CaptureSchema {
       try connection.execute(
         "UPDATE boutiquedb_meta SET value = lower(hex(randomblob(16))) WHERE key = 'generation'")
     }
-    let version = try connection.queryInt64(
-      "SELECT value FROM boutiquedb_meta WHERE key = 'version'")
-    guard version == Self.version else {
-      throw BoutiqueError.databaseNewer(
-        path: connection.path, unknown: ["change log layout \(version ?? -1)"])
-    }
+    try checkVersion(on: connection)
     // A user's own object of that name stays theirs.
     if try !exists(turso, on: connection) { try connection.execute(tursoView) }
+  }
+
+  /// Throws ``BoutiqueError/databaseNewer(path:unknown:)`` for tables of another layout; passes a database
+  /// without them.
+  static func checkVersion(on connection: Connection) throws {
+    guard try exists(metaTable, on: connection) else { return }
+    let version = try connection.queryInt64(
+      "SELECT value FROM boutiquedb_meta WHERE key = 'version'")
+    guard let version, version != Self.version else { return }
+    throw BoutiqueError.databaseNewer(
+      path: connection.path, unknown: ["layout \(version) of the library's own tables"])
   }
 
   private static func exists(_ name: String, on connection: Connection) throws -> Bool {

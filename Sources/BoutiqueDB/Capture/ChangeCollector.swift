@@ -19,6 +19,8 @@ final class ChangeCollector: PreupdateObserver {
     var name: String
     /// The name again, for comparing with SQLite's without making a string of it.
     var cName: ContiguousArray<CChar>
+    /// Whether it is one of the database's own and not a temporary one, whose name may be the same.
+    var isMain: Bool
     /// False for a table that is not worth recording (ours, temporary).
     var isRecorded: Bool
     var shape: TableShape?
@@ -63,8 +65,8 @@ final class ChangeCollector: PreupdateObserver {
   func rollBack(to mark: Mark) {
     changes.removeSubrange(min(mark.changes, changes.count)...)
     tables = mark.tables
-    indexByName = Dictionary(
-      uniqueKeysWithValues: tables.enumerated().map { ($0.element.name, $0.offset) })
+    indexByName.removeAll(keepingCapacity: true)
+    for (index, table) in tables.enumerated() where table.isMain { indexByName[table.name] = index }
     lastPointer = nil
   }
 
@@ -132,11 +134,15 @@ final class ChangeCollector: PreupdateObserver {
 
   private func index(ofTable name: String, isMain: Bool) -> Int {
     if isMain, let known = indexByName[name] { return known }
+    if !isMain, let known = tables.firstIndex(where: { !$0.isMain && $0.name == name }) {
+      return known
+    }
     let isRecorded =
       isMain && !CaptureSchema.internalTables.contains(name) && !name.hasPrefix("sqlite_")
     tables.append(
       Table(
-        name: name, cName: ContiguousArray(name.utf8CString), isRecorded: isRecorded,
+        name: name, cName: ContiguousArray(name.utf8CString), isMain: isMain,
+        isRecorded: isRecorded,
         shape: isRecorded ? shapes[name] : nil))
     // A temporary table may shadow a real one's name; only the real one is looked up by it.
     if isMain { indexByName[name] = tables.count - 1 }

@@ -20,8 +20,12 @@ final class ChangeLogWriter {
   /// The counter after the last commit that this object has accounted for; nil: ask the database.
   private var knownCounter: UInt32?
   private var schemaVersion: Int64?
-  /// This process's row in the origin table; nil until it is committed.
-  private(set) var origin: Int64?
+  /// Who we are in the log. Random, so that nobody else is ever taken for us, whatever becomes of the table
+  /// of origins (a restored file, a tool that empties it).
+  let origin = Int64.random(in: 1...Int64.max)
+  /// Whether our row in the table of origins is known to be there.
+  private var isIntroduced = false
+  private let started = Int64(Date().timeIntervalSince1970)
   private var counterBefore: UInt32?
   private var commitsSincePruning = 0
   private let continuity: () -> Int64?
@@ -47,6 +51,8 @@ final class ChangeLogWriter {
     // When nobody has committed since our last commit, what we know still holds.
     if let counterBefore, counterBefore == knownCounter { return }
     knownCounter = nil
+    // Somebody has committed: they may have pruned our row away.
+    isIntroduced = false
     let version = try sqlite.queryInt64("PRAGMA schema_version")
     if version != schemaVersion {
       if try !CaptureSchema.isInstalled(on: sqlite) { try reinstall() }
@@ -64,7 +70,7 @@ final class ChangeLogWriter {
   ///
   /// - Returns: the change set as other processes will read it, to be published after the commit.
   func append(_ summary: CommitSummary, schemaChanged: Bool) throws -> ChangeSet {
-    let origin = try self.origin ?? insertOrigin()
+    try introduce()
     let first = head + 1
     let token = head + Int64(summary.changes.count) + 1
     let time = Int64((Date().timeIntervalSince1970 * 1000).rounded())
@@ -111,32 +117,36 @@ final class ChangeLogWriter {
       return
     }
     head = change.token
-    origin = change.origin
+    isIntroduced = true
     commitsSincePruning += 1
     // After a change of the schema the shapes have to be read again.
     knownCounter = schemaVersion == nil ? nil : change.counterAfter
   }
 
   /// Notes that the transaction is undone.
-  func didRollBack() { knownCounter = nil }
+  func didRollBack() {
+    knownCounter = nil
+    isIntroduced = false
+  }
 
   /// Makes the log anew after a foreign tool has dropped it.
   ///
   /// Its numbers start again, so it is another generation.
   private func reinstall() throws {
     try CaptureSchema.install(on: sqlite)
-    origin = nil
   }
 
-  private func insertOrigin() throws -> Int64 {
+  /// Makes sure that the table of origins says who we are.
+  private func introduce() throws {
+    guard !isIntroduced else { return }
     let insert = try sqlite.prepare(
-      "INSERT INTO boutiquedb_origin (pid, label, started) VALUES (?1, ?2, ?3)")
+      "INSERT OR IGNORE INTO boutiquedb_origin (id, pid, label, started) VALUES (?1, ?2, ?3, ?4)")
     defer { insert.reset() }
-    try insert.bind(Int64(getpid()), at: 1)
-    try insert.bind(label, at: 2)
-    try insert.bind(Int64(Date().timeIntervalSince1970), at: 3)
+    try insert.bind(origin, at: 1)
+    try insert.bind(Int64(getpid()), at: 2)
+    try insert.bind(label, at: 3)
+    try insert.bind(started, at: 4)
     try insert.run()
-    return sqlite.lastInsertedRowID
   }
 
   // MARK: Pruning
@@ -179,7 +189,7 @@ final class ChangeLogWriter {
     try byAge.run()
     try sqlite.execute(
       """
-      DELETE FROM boutiquedb_origin WHERE id < (SELECT min(origin) FROM boutiquedb_cdc)
+      DELETE FROM boutiquedb_origin WHERE id NOT IN (SELECT origin FROM boutiquedb_cdc)
       """)
   }
 }

@@ -136,6 +136,8 @@ extension [UInt8] {
   }
 }
 
+private let hexDigits: [Character] = Array("0123456789abcdef")
+
 extension String {
   fileprivate mutating func appendJSON(_ key: RowKey) {
     switch key {
@@ -154,7 +156,10 @@ extension String {
         case .text(let text): appendJSON(text)
         case .blob(let bytes):
           self += "{\"x\":\""
-          for byte in bytes { self += String(format: "%02x", byte) }
+          for byte in bytes {
+            self.append(hexDigits[Int(byte >> 4)])
+            self.append(hexDigits[Int(byte & 15)])
+          }
           self += "\"}"
         }
       }

@@ -20,6 +20,15 @@ extension BoutiqueError {
       return
     default: break
     }
+    switch error.systemError {
+    case EMFILE?, ENFILE?:
+      self = .inputOutput(path: path, message: "\(message): too many files are open (ulimit -n)")
+      return
+    case EFBIG?:
+      self = .diskFull(path: path, message: "the limit of a file's size is reached (ulimit -f)")
+      return
+    default: break
+    }
     switch error.code.primary {
     case .notADatabase: self = .notADatabase(path: path)
     case .corrupt: self = .corrupt(path: path, message: message)

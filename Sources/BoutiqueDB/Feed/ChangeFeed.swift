@@ -92,7 +92,18 @@ final class FeedReader: ChangeObserver {
       }
       if let change { return change }
       if let failure { throw failure }
-      if mustRead { try await read() } else { await waitForChange() }
+      guard mustRead else {
+        await waitForChange()
+        continue
+      }
+      do {
+        try await read()
+      } catch {
+        // What was to be read is still there.
+        guarded.withLock { $0.mayHaveMore = true }
+        if error is CancellationError { return nil }
+        throw error
+      }
     }
     return nil
   }

@@ -11,6 +11,9 @@ final class Checkpointer: Sendable {
   /// SQLite's own default for automatic checkpoints.
   private static let passiveInterval: UInt32 = 1000
 
+  /// How long a log that is much too large may keep everybody waiting for readers to end.
+  private static let patience = Duration.milliseconds(100)
+
   private let bound: Int64
   private let state = Mutex(State())
 
@@ -38,8 +41,10 @@ final class Checkpointer: Sendable {
     }
     guard isDue else { return }
     let size = Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
-    // A truncating checkpoint waits for readers; ours must not, others wait for the lease.
-    limits.wait = .zero
+    // A truncating checkpoint waits for readers, and others meanwhile wait for the lease. While the log is
+    // not much too large it does not wait; where readers overlap all the time it would then never come to
+    // its end.
+    limits.wait = size > 4 * bound ? Self.patience : .zero
     do {
       _ = try sqlite.checkpoint(size > bound ? .truncate : .passive)
       state.withLock { $0.lastError = nil }

@@ -88,7 +88,7 @@ extension BoutiqueDB {
     let flag = CancellationFlag()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-        DatabaseThread.start(name: "boutique-backup") {
+        let isStarted = DatabaseThread.start(name: "boutique-backup") {
           done.resume(
             with: Result {
               do {
@@ -104,6 +104,7 @@ extension BoutiqueDB {
               }
             })
         }
+        if !isStarted { done.resume(throwing: DatabaseThread.missing(path: core.path)) }
       }
     } onCancel: {
       flag.cancel()

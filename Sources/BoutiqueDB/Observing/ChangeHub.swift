@@ -75,9 +75,23 @@ final class ChangeHub: Sendable {
       }
       if let outcome { continuation.resume(with: outcome) }
       if start, let source {
-        DatabaseThread.start(name: "boutique-watch") { HubThread(hub: self, source: source).run() }
+        let isStarted = DatabaseThread.start(name: "boutique-watch") {
+          HubThread(hub: self, source: source).run()
+        }
+        if !isStarted { giveUp(DatabaseThread.missing(path: source.factory.path)) }
       }
     }
+  }
+
+  /// Notes that there was no thread to be had; the next observer tries again.
+  private func giveUp(_ error: any Error) {
+    let waiting = monitor.update { state in
+      state.threadIsRunning = false
+      state.pending = []
+      defer { state.waitingForActivation = [] }
+      return state.waitingForActivation
+    }
+    for continuation in waiting { continuation.resume(throwing: error) }
   }
 
   /// Adds an observer.

@@ -81,19 +81,20 @@ final class HubThread {
   /// - Returns: whether anybody observes.
   private func adjustToObservers() throws -> Bool {
     let (isWanted, waiting) = hub.monitor.withLock { state in
-      (!state.waitingForActivation.isEmpty || !state.observers.isEmpty, !state.isActive)
+      let isWanted = !state.waitingForActivation.isEmpty || !state.observers.isEmpty
+      if !isWanted {
+        // Together with the decision: whoever comes from here on finds the hub asleep and wakes it. One
+        // that found it awake a moment later would be deaf.
+        state.isActive = false
+        state.position = nil
+        state.bell = nil
+      }
+      return (isWanted, !state.isActive)
     }
     guard isWanted else {
       subscription?.cancel()
       subscription = nil
       schedule.note(.unobserved, at: BootClock.now())
-      hub.monitor.withLock { state in
-        // Somebody may have come meanwhile; they wait in `pending`.
-        guard state.waitingForActivation.isEmpty, state.observers.isEmpty else { return }
-        state.isActive = false
-        state.position = nil
-        state.bell = nil
-      }
       return false
     }
     guard waiting else { return true }

@@ -28,7 +28,7 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
 
   deinit {
     let (registration, running) = guarded.withLock { ($0.registration, $0.running) }
-    running?.cancellation.cancel()
+    running?.cancel()
     if let registration { core.hub.remove(registration) }
   }
 

@@ -7,6 +7,7 @@ import SQLiteConnection
 /// SELECT title FROM note WHERE isArchived = 0  note: title, isArchived
 /// SELECT count(*) FROM note                    note: (no column, so inserts and deletes matter)
 /// SELECT … FROM turso_cdc                      everything: the log changes with every commit
+/// SELECT … FROM sqlite_stat1, pragma_…         everything: their changes are not captured
 /// ```
 ///
 /// A region may be larger than the truth, never smaller.
@@ -21,6 +22,9 @@ struct TableRegion: Hashable, Sendable {
     region.isEverything = true
     return region
   }
+
+  /// Makes it depend on any commit.
+  mutating func becomeEverything() { isEverything = true }
 
   mutating func formUnion(_ reads: ReadSet) {
     for (name, columns) in reads.tables {

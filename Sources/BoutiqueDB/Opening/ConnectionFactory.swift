@@ -6,8 +6,10 @@ struct ConnectionFactory: Sendable {
   let configuration: BoutiqueConfiguration
 
   /// Opens the connection that writes.
-  func openWriter() throws -> (Connection, StatementLimits) {
-    try open { options in
+  ///
+  /// - Parameter wait: how long its statements may wait for others, until it is said otherwise.
+  func openWriter(waiting wait: Duration) throws -> (Connection, StatementLimits) {
+    try open(waiting: wait) { options in
       options.access = path == ":memory:" ? .readWriteCreate : .readWrite
     }
   }
@@ -16,7 +18,7 @@ struct ConnectionFactory: Sendable {
   ///
   /// SQLite refuses its writes twice over.
   func openReader() throws -> (Connection, StatementLimits) {
-    let reader = try open { options in
+    let reader = try open(waiting: configuration.writeLockTimeout) { options in
       options.access = .readOnly
       options.queryOnly = true
     }
@@ -31,15 +33,15 @@ struct ConnectionFactory: Sendable {
     }
   }
 
-  private func open(_ adjust: (inout ConnectionOptions) -> Void) throws -> (
-    Connection, StatementLimits
-  ) {
+  private func open(
+    waiting wait: Duration, _ adjust: (inout ConnectionOptions) -> Void
+  ) throws -> (Connection, StatementLimits) {
     var options = ConnectionOptions()
     options.foreignKeys = configuration.foreignKeys
     adjust(&options)
     let connection = try Connection(path: path, options: options)
     do {
-      let limits = StatementLimits(wait: configuration.writeLockTimeout)
+      let limits = StatementLimits(wait: wait)
       connection.setBusyHandler(limits.keepsWaiting)
       connection.setProgressHandler(everyOpcodes: StatementLimits.interval, limits.mustStop)
       if options.access != .readOnly {

@@ -25,7 +25,10 @@ struct DatabaseOpener {
     try opener.checkConfiguration()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        DatabaseThread.start(name: "boutique-write") { opener.openAndServe(continuation) }
+        let isStarted = DatabaseThread.start(name: "boutique-write") {
+          opener.openAndServe(continuation)
+        }
+        if !isStarted { continuation.resume(throwing: DatabaseThread.missing(path: path)) }
       }
     } onCancel: {
       opener.cancellation.cancel()
@@ -72,7 +75,9 @@ struct DatabaseOpener {
     let (probe, _) = try factory.openReader()
     defer { probe.close() }
     _ = try probe.queryInt64("PRAGMA schema_version")
-    let files = try OpenedFiles(path: path)
+    // The side files come and go with the writers; a reader that is between two reads holds none of them.
+    let files = try OpenedFiles(path: path, followsSideFiles: false)
+    try CaptureSchema.checkVersion(on: probe)
     try Migrator(plan: plan, path: path).checkCompatible(on: probe)
     let hub = ChangeHub(
       source: sharesFile
@@ -97,7 +102,7 @@ struct DatabaseOpener {
       if sharesFile { try FileSystemCheck.check(directory: FileFacts.directory(of: path)) }
       try makeFile()
     }
-    let (sqlite, limits) = try factory.openWriter()
+    let (sqlite, limits) = try openWriter(factory)
     var coordination: CoordinationFile?
     do {
       // Says whether this is a database at all, before anything is written beside it.
@@ -114,6 +119,16 @@ struct DatabaseOpener {
       sqlite.close()
       coordination?.close()
       throw error
+    }
+  }
+
+  private func openWriter(_ factory: ConnectionFactory) throws -> (Connection, StatementLimits) {
+    let start = MonotonicTime.now()
+    do {
+      return try factory.openWriter(waiting: configuration.migrationTimeout)
+    } catch let error as SQLiteError where error.code.primary == .busy {
+      throw BoutiqueError.migrationLockTimeout(
+        LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))
     }
   }
 
@@ -152,6 +167,7 @@ struct DatabaseOpener {
     _ = try sqlite.queryInt64("SELECT count(*) FROM sqlite_schema")
     let checkpointer = Checkpointer(bound: configuration.writeAheadLogBound)
     let migrator = Migrator(plan: plan, path: path)
+    try CaptureSchema.checkVersion(on: sqlite)
     try migrator.checkCompatible(on: sqlite)
     // The lease only where there is something to write: a process that is stopped while it holds it must
     // not keep others from reading.
@@ -249,11 +265,12 @@ struct DatabaseOpener {
       }
     }
     for name in [path, path + "-wal", path + "-shm"] where FileIdentity.of(path: name) != nil {
-      guard access(name, R_OK) == 0 else {
+      // The last one to close takes the side files away at any moment.
+      guard access(name, R_OK) == 0 || errno == ENOENT else {
         throw BoutiqueError.permissionDenied(
           path: name, message: "this user may not read it (\(FileFacts.describe(name)))")
       }
-      guard access(name, W_OK) == 0 else {
+      guard access(name, W_OK) == 0 || errno == ENOENT else {
         throw BoutiqueError.readOnly(
           path: name, message: "this user may not write it (\(FileFacts.describe(name)))")
       }

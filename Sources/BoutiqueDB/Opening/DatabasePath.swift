@@ -10,13 +10,26 @@ enum DatabasePath {
       throw BoutiqueError.invalidPath(
         path: path.isEmpty ? "an empty path" : path, message: "a path is not empty and has no NUL")
     }
+    // SQLite's limit for a path is 512 bytes, with room for the side files' endings.
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    guard path.utf8.count <= 500, name.utf8.count + "-journal".utf8.count <= 255 else {
+      throw BoutiqueError.invalidPath(
+        path: path, message: "it is too long; 500 bytes at most, and 247 for the file's name")
+    }
     guard path != ":memory:" else {
       throw BoutiqueError.invalidPath(
         path: path, message: "a database in memory is opened by its URL, inMemoryURL()")
     }
     if let real = real(path) {
       var info = stat()
-      guard stat(real, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+      let isThere = stat(real, &info) == 0
+      // Two names are two logs and two lock files for one database: each would undo the other's commits
+      // (SQLite, "How To Corrupt An SQLite Database File", 2.5).
+      if isThere, info.st_mode & S_IFMT == S_IFREG, info.st_nlink > 1 {
+        throw BoutiqueError.invalidPath(
+          path: real, message: "the file has \(info.st_nlink) names (hard links); leave it one")
+      }
+      guard isThere, info.st_mode & S_IFMT == S_IFREG else {
         throw BoutiqueError.invalidPath(
           path: real,
           message: FileFacts.isDirectory(real) ? "it is a directory" : "it is not a regular file")
@@ -42,7 +55,6 @@ enum DatabasePath {
       }
       throw BoutiqueError.directoryMissing(path: directory)
     }
-    let name = path.split(separator: "/").last.map(String.init) ?? path
     var entry = stat()
     if lstat(path, &entry) == 0 {
       // Nothing was there a moment ago: either a link leads nowhere, or another process has just made the

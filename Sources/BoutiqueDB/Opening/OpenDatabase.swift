@@ -1,3 +1,4 @@
+import Dispatch
 import SharedFileCoordination
 import Synchronization
 
@@ -98,24 +99,18 @@ final class OpenDatabase: Sendable {
   ) async throws -> R {
     try checkUsable()
     let result = Mutex<R?>(nil)
-    let waiting = Mutex<CheckedContinuation<Void, any Error>?>(nil)
+    let outcome = Rendezvous()
     let work = ReadWork { connection in
       let value = try body(connection)
       result.withLock { $0 = value }
-    } completion: { outcome in
-      let continuation = waiting.withLock { waiting in
-        defer { waiting = nil }
-        return waiting
-      }
-      continuation?.resume(with: outcome.map { _ in })
+    } completion: {
+      outcome.complete($0.map { _ in })
     }
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        waiting.withLock { $0 = continuation }
-        submit(work)
-      }
+      submit(work)
+      try await outcome.value()
     } onCancel: {
-      work.cancellation.cancel()
+      work.cancel()
     }
     return try result.withLock { try Self.unwrap($0) }
   }
@@ -174,11 +169,15 @@ final class OpenDatabase: Sendable {
     if let gate {
       gate.close()
     } else {
-      DatabaseThread.start(name: "boutique-close") {
+      let close: @Sendable () -> Void = {
         self.hub.close(path: self.path)
         self.pool?.close()
         self.coordination?.close()
         self.didClose()
+      }
+      // Without a thread to be had, a thread of Dispatch has to wait for the readers.
+      if !DatabaseThread.start(name: "boutique-close", close) {
+        DispatchQueue.global().async(execute: close)
       }
     }
   }

@@ -1,3 +1,4 @@
+import SQLiteConnection
 import SharedFileCoordination
 
 /// The identity of the files that were opened, compared with what their paths name now.
@@ -14,14 +15,16 @@ struct OpenedFiles: Sendable {
   /// Remembers the files as they are now.
   ///
   /// Call with a connection open that has read once.
-  init(path: String) throws {
+  ///
+  /// - Parameter followsSideFiles: false where nothing holds the side files in their place.
+  init(path: String, followsSideFiles: Bool = true) throws {
     self.path = path
     guard let database = FileIdentity.of(path: path) else {
       throw BoutiqueError.fileReplaced(path: path, message: "it was deleted while it was opened")
     }
     self.database = database
-    wal = FileIdentity.of(path: path + "-wal")
-    shm = FileIdentity.of(path: path + "-shm")
+    wal = followsSideFiles ? FileIdentity.of(path: path + "-wal") : nil
+    shm = followsSideFiles ? FileIdentity.of(path: path + "-shm") : nil
   }
 
   /// Throws ``BoutiqueError/fileReplaced(path:message:)`` when a path names another file now.
@@ -29,6 +32,20 @@ struct OpenedFiles: Sendable {
     try compare(path, database)
     if let wal { try compare(path + "-wal", wal) }
     if let shm { try compare(path + "-shm", shm) }
+  }
+
+  /// As `check`, and throws when the log is shorter than its index says: somebody has cut it, and a
+  /// checkpoint would copy the hole over good pages.
+  ///
+  /// Frames are 24 bytes and a page, after a header of 32 bytes (SQLite, WAL-mode file format, 4).
+  func check(against header: WALIndexHeader?) throws {
+    try check()
+    guard let header, header.maxFrame > 0, wal != nil else { return }
+    let needed = 32 + Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
+    let size = FileFacts.size(path + "-wal")
+    guard size < needed else { return }
+    throw BoutiqueError.fileReplaced(
+      path: path, message: "\(path)-wal was cut to \(size) of \(needed) bytes")
   }
 
   /// Throws when the path of the database names another file now.

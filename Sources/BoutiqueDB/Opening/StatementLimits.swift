@@ -11,6 +11,8 @@ final class StatementLimits {
 
   /// How long the next wait for a lock lasts at most.
   var wait: Duration
+  /// What is known of the schema by this connection.
+  let schema = SchemaObjects()
   /// Whose work runs now.
   var cancellation: CancellationFlag?
   private var deadline = MonotonicTime.now()

@@ -1,4 +1,5 @@
 import SQLiteConnection
+import Synchronization
 
 /// What a read found out beside its result.
 struct Snapshot: Sendable {
@@ -12,6 +13,8 @@ struct Snapshot: Sendable {
 final class ReadWork: Sendable {
   let cancellation = CancellationFlag()
   private let recordsRegion: Bool
+  /// Whether nobody has begun or given up the read yet.
+  private let isWaiting = Atomic(true)
   private let body: @Sendable (BoutiqueConnection) throws -> Void
   private let completion: @Sendable (Result<Snapshot?, any Error>) -> Void
 
@@ -27,12 +30,29 @@ final class ReadWork: Sendable {
     self.completion = completion
   }
 
-  func fail(_ error: any Error) { completion(.failure(error)) }
+  /// Takes the read out of the line for good.
+  ///
+  /// - Returns: false when somebody has done so before.
+  func begin() -> Bool { isWaiting.exchange(false, ordering: .acquiringAndReleasing) }
+
+  /// Ends a read that has not begun.
+  func fail(_ error: any Error) {
+    if begin() { completion(.failure(error)) }
+  }
+
+  /// Cancels the read: at once when it still waits, else by interrupting it.
+  func cancel() {
+    cancellation.cancel()
+    fail(CancellationError())
+  }
 
   /// Runs the read in one deferred transaction, which is one snapshot.
   ///
+  /// Does nothing when it was cancelled while it waited.
+  ///
   /// - Parameter isShared: whether the connection also writes, so that writing has to be switched off.
   func run(on sqlite: Connection, limits: StatementLimits, isShared: Bool) {
+    guard begin() else { return }
     limits.cancellation = cancellation
     defer { limits.cancellation = nil }
     guard cancellation.begin(sqlite.interruption) else {
@@ -47,7 +67,9 @@ final class ReadWork: Sendable {
       // Before the closure, in the same snapshot: the token may be older than the value, never newer.
       let token = recordsRegion ? try ChangeReader.newestToken(on: sqlite) : 0
       try body(connection)
-      return connection.region.map { Snapshot(region: $0, token: token) }
+      guard var region = connection.region else { return nil }
+      try limits.schema.complete(&region, on: sqlite)
+      return Snapshot(region: region, token: token)
     }
     connection.end()
     let wasCancelled = !cancellation.end()

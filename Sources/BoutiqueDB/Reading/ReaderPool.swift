@@ -46,8 +46,23 @@ final class ReaderPool: Sendable {
     case .refused: work.fail(BoutiqueError.closed(path: factory.path))
     case .enqueued: break
     case .start(let number):
-      DatabaseThread.start(name: "boutique-read\(number)") { self.serve(number) }
+      let isStarted = DatabaseThread.start(name: "boutique-read\(number)") { self.serve(number) }
+      if !isStarted { giveUp() }
     }
+  }
+
+  /// Notes that there was no thread to be had; without any other reader the reads in the line end.
+  private func giveUp() {
+    let stranded = monitor.update { state -> [ReadWork] in
+      state.threads -= 1
+      guard state.threads == 0 else { return [] }
+      defer {
+        state.line = []
+        state.next = 0
+      }
+      return Array(state.line[state.next...])
+    }
+    for work in stranded { work.fail(DatabaseThread.missing(path: factory.path)) }
   }
 
   /// How many reads run now, and how long the oldest has held its snapshot.

@@ -2,14 +2,15 @@ import SQLiteConnection
 
 /// Which statements a closure may not run, since the library's promises rest on running them itself.
 enum StatementPolicy {
-  /// Settings that, changed on one connection, would break transactions, capture, checkpoints under the
-  /// lease, or other processes.
-  private static let refusedPragmas: Set<String> = [
-    "journal_mode", "locking_mode", "wal_checkpoint", "wal_autocheckpoint", "mmap_size",
-    "query_only", "synchronous", "journal_size_limit", "foreign_keys", "trusted_schema",
-    "cell_size_check", "hard_heap_limit", "soft_heap_limit",
-    "read_uncommitted", "busy_timeout", "page_size", "auto_vacuum", "incremental_vacuum",
-    "writable_schema", "recursive_triggers", "secure_delete", "temp_store",
+  /// The pragmas that a closure may give a value. Any other setting would stay on the connection for the
+  /// closures that come after, or break transactions, capture, checkpoints under the lease, or other
+  /// processes.
+  private static let admittedPragmas: Set<String> = [
+    // What they change is part of the transaction.
+    "user_version", "application_id", "defer_foreign_keys", "optimize", "incremental_vacuum",
+    // Their argument says what to look at.
+    "table_info", "table_xinfo", "table_list", "index_info", "index_xinfo", "index_list",
+    "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check", "data_version",
   ]
 
   /// Returns why a statement is refused, or nil when it may run.
@@ -45,7 +46,7 @@ enum StatementPolicy {
   ///
   /// Asked while it is compiled: many take effect right there.
   static func admits(pragma name: String, argument: String?) -> Bool {
-    argument == nil || !refusedPragmas.contains(name)
+    argument == nil || admittedPragmas.contains(name)
   }
 
   static let pragmaRefusal = "this setting is the library's (see BoutiqueConfiguration)"

@@ -10,6 +10,8 @@ final class WriteGate: Sendable {
     var line: [PendingWrite] = []
     var isClosed = false
     var timerIsSet = false
+    /// Whether a write has been taken out and runs.
+    var isServing = false
   }
 
   private let monitor = Monitor(State())
@@ -34,7 +36,7 @@ final class WriteGate: Sendable {
       guard !state.isClosed else { return (true, false) }
       state.line.append(write)
       // The common write runs at once; only one that finds others before it needs the clock.
-      let setTimer = state.line.count > 1 && !state.timerIsSet
+      let setTimer = (state.isServing || state.line.count > 1) && !state.timerIsSet
       if setTimer { state.timerIsSet = true }
       return (false, setTimer)
     }
@@ -47,6 +49,7 @@ final class WriteGate: Sendable {
   /// - Returns: nil when the gate is closed and empty.
   func waitForWork() -> PendingWrite? {
     monitor.wait { state -> PendingWrite?? in
+      state.isServing = false
       Self.dropEnded(&state)
       if let first = state.line.first { return .some(first) }
       return state.isClosed ? .some(nil) : nil
@@ -58,8 +61,12 @@ final class WriteGate: Sendable {
     monitor.withLock { state in
       while !state.line.isEmpty {
         let write = state.line.removeFirst()
-        if write.begin() { return write }
+        if write.begin() {
+          state.isServing = true
+          return write
+        }
       }
+      state.isServing = false
       return nil
     }
   }

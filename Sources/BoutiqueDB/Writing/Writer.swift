@@ -110,7 +110,9 @@ final class Writer {
   ///
   /// - Parameter checkpointing: whether the lease is held.
   func close(checkpointing: Bool) {
-    sqlite.checkpointsOnClose = checkpointing && files.map { (try? $0.check()) != nil } ?? true
+    sqlite.checkpointsOnClose =
+      checkpointing
+      && files.map { (try? $0.check(against: sqlite.walIndexHeader())) != nil } ?? true
     sqlite.close()
   }
 
@@ -129,7 +131,7 @@ final class Writer {
     case .maintenance(let body):
       limits.wait = write.remainingTime
       let result = Result { () throws -> Void in
-        try files?.check()
+        try files?.check(against: sqlite.walIndexHeader())
         try body(self)
       }
       log.didRollBack()
@@ -160,7 +162,7 @@ final class Writer {
   private func transaction(
     for write: PendingWrite, _ body: (BoutiqueConnection) throws -> Void
   ) throws -> ChangeSet? {
-    try files?.check()
+    try files?.check(against: sqlite.walIndexHeader())
     limits.wait = write.remainingTime
     limits.cancellation = write.cancellation
     defer { limits.cancellation = nil }
