@@ -76,11 +76,17 @@ import Testing
   @Test func `the log is bounded although readers overlap all the time`() async throws {
     var configuration = BoutiqueConfiguration()
     configuration.writeAheadLogBound = 1 << 20
+    configuration.functions = [
+      BoutiqueFunction("pause", argumentCount: 0, isDeterministic: false) { _ in
+        usleep(10_000)
+        return .null
+      }
+    ]
     try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
       let readers = (0..<6).map { _ in
         Task {
           while !Task.isCancelled {
-            _ = try await db.read { try $0.query("SELECT count(*), max(length(v)) FROM t") }
+            _ = try await db.read { try $0.query("SELECT count(*), pause() FROM t WHERE id < 9") }
           }
         }
       }

@@ -20,8 +20,10 @@ final class ChangeLogWriter {
   /// The counter after the last commit that this object has accounted for; nil: ask the database.
   private var knownCounter: UInt32?
   private var schemaVersion: Int64?
-  /// Who we are in the log. Random, so that nobody else is ever taken for us, whatever becomes of the table
-  /// of origins (a restored file, a tool that empties it).
+  /// Who we are in the log.
+  ///
+  /// Random, so that nobody else is ever taken for us, whatever becomes of the table of origins (a
+  /// restored file, a tool that empties it).
   let origin = Int64.random(in: 1...Int64.max)
   /// Whether our row in the table of origins is known to be there.
   private var isIntroduced = false

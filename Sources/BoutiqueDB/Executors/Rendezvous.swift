@@ -13,7 +13,9 @@ final class Rendezvous: Sendable {
 
   private let state = Mutex(State.empty)
 
-  /// Ends the waiting. Only the first call counts.
+  /// Ends the waiting.
+  ///
+  /// Only the first call counts.
   func complete(_ result: Result<Void, any Error>) {
     let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
       switch state {

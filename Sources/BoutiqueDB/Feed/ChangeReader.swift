@@ -11,8 +11,10 @@ struct LogPosition: Hashable, Sendable {
   var counter: UInt32?
   /// The continuity to which the counter belongs.
   var continuity: Int64?
-  /// Whether this process has been attached to the database ever since the position was reached: then the
-  /// counter alone is proof. A position that was stored is not live.
+  /// Whether this process has been attached to the database ever since the position was reached:
+  /// then the counter alone is proof.
+  ///
+  /// A position that was stored is not live.
   var isLive: Bool
 }
 

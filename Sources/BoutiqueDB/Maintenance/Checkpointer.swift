@@ -11,9 +11,6 @@ final class Checkpointer: Sendable {
   /// SQLite's own default for automatic checkpoints.
   private static let passiveInterval: UInt32 = 1000
 
-  /// How long a log that is much too large may keep everybody waiting for readers to end.
-  private static let patience = Duration.milliseconds(100)
-
   private let bound: Int64
   private let state = Mutex(State())
 
@@ -42,9 +39,9 @@ final class Checkpointer: Sendable {
     guard isDue else { return }
     let size = Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
     // A truncating checkpoint waits for readers, and others meanwhile wait for the lease. While the log is
-    // not much too large it does not wait; where readers overlap all the time it would then never come to
-    // its end.
-    limits.wait = size > 4 * bound ? Self.patience : .zero
+    // not much too large it does not wait. Where readers overlap all the time it would then never come to
+    // its end, so the larger the log the longer it waits.
+    limits.wait = size > 16 * bound ? .seconds(1) : size > 4 * bound ? .milliseconds(100) : .zero
     do {
       _ = try sqlite.checkpoint(size > bound ? .truncate : .passive)
       state.withLock { $0.lastError = nil }

@@ -2,9 +2,10 @@ import SQLiteConnection
 
 /// Which statements a closure may not run, since the library's promises rest on running them itself.
 enum StatementPolicy {
-  /// The pragmas that a closure may give a value. Any other setting would stay on the connection for the
-  /// closures that come after, or break transactions, capture, checkpoints under the lease, or other
-  /// processes.
+  /// The pragmas that a closure may give a value.
+  ///
+  /// Any other setting would stay on the connection for the closures that come after, or break
+  /// transactions, capture, checkpoints under the lease, or other processes.
   private static let admittedPragmas: Set<String> = [
     // What they change is part of the transaction.
     "user_version", "application_id", "defer_foreign_keys", "optimize", "incremental_vacuum",

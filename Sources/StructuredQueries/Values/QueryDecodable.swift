@@ -28,7 +28,9 @@ public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertibl
 
   /// Creates a failure for a value of the wrong class or range.
   public init(expected: Any.Type, found: SQLValue) {
-    self.init(expected: String(describing: expected), found: found.isNull ? "NULL" : "\(found.typeName) \(found)")
+    self.init(
+      expected: String(describing: expected),
+      found: found.isNull ? "NULL" : "\(found.typeName) \(found)")
   }
 
   /// The failure as one sentence.
