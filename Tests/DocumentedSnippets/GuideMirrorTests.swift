@@ -110,6 +110,7 @@ func mirrorJobs(of db: BoutiqueDB, to file: URL) async throws {
         try await db.write { conn in
           try Job.insert { [Job.Draft(name: "a"), Job.Draft(name: "b")] }.execute(conn)
         }
+        #expect(try await caughtUp(file, with: db))
         try await db.write { conn in
           try Job.find(1).update { $0.isDone = true }.execute(conn)
           try Job.find(2).delete().execute(conn)

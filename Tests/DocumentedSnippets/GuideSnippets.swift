@@ -129,7 +129,7 @@ func show(_ jobs: QueryObservation<[Job]>) async {
       let open = Job.where { $0.isDone.eq(false) }.order { $0.priority.desc() }
 
       try await db.write { conn in
-        try Job.insert { Job.Draft(name: "index", priority: 2) }.execute(conn)  // SQLite makes the id
+        try Job.insert { Job.Draft(name: "index", priority: 2) }.execute(conn)  // makes the id
         try Job.where { $0.name.eq("index") }.update { $0.priority.set(3) }.execute(conn)
         try Job.where { $0.isDone }.delete().execute(conn)
       }
