@@ -163,6 +163,7 @@ public final class BoutiqueConnection {
   ///
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, after the undoing.
+  @discardableResult
   public func savepoint<R>(_ body: () throws -> R) throws -> R {
     try guardUse(of: "SAVEPOINT")
     guard role == .write else { return try body() }
