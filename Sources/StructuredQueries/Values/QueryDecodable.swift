@@ -28,9 +28,13 @@ public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertibl
 
   /// Creates a failure for a value of the wrong class or range.
   public init(expected: Any.Type, found: SQLValue) {
-    self.init(
-      expected: String(describing: expected),
-      found: found.isNull ? "NULL" : "\(found.typeName) \(found)")
+    let text =
+      switch found {
+      // These say what they are.
+      case .null, .blob: found.description
+      case .integer, .real, .text: "\(found.typeName) \(found)"
+      }
+    self.init(expected: String(describing: expected), found: text)
   }
 
   /// The failure as one sentence.
