@@ -28,6 +28,12 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Unwra
   ) -> SQLQueryExpression<QueryValue> {
     SQLQueryExpression(fragment: left.binary(plus(QueryValue.self), right.queryFragment))
   }
+  /// `+` for numbers, `||` for texts; the value comes first.
+  public static func + (
+    left: QueryValue.Output, right: Self
+  ) -> SQLQueryExpression<QueryValue> {
+    SQLQueryExpression(fragment: right.binary(plus(QueryValue.self), after: left))
+  }
 }
 
 func plus<Value: QueryRepresentable>(_ type: Value.Type) -> StaticString {
@@ -78,6 +84,24 @@ where
     left: Self, right: some QueryExpression<QueryValue>
   ) -> SQLQueryExpression<QueryValue> {
     SQLQueryExpression(fragment: left.binary(" / ", right.queryFragment))
+  }
+  /// `-` with the value first.
+  public static func - (
+    left: QueryValue.Output, right: Self
+  ) -> SQLQueryExpression<QueryValue> {
+    SQLQueryExpression(fragment: right.binary(" - ", after: left))
+  }
+  /// `*` with the value first.
+  public static func * (
+    left: QueryValue.Output, right: Self
+  ) -> SQLQueryExpression<QueryValue> {
+    SQLQueryExpression(fragment: right.binary(" * ", after: left))
+  }
+  /// `/` with the value first.
+  public static func / (
+    left: QueryValue.Output, right: Self
+  ) -> SQLQueryExpression<QueryValue> {
+    SQLQueryExpression(fragment: right.binary(" / ", after: left))
   }
   /// `-` before an expression.
   public static prefix func - (expression: Self) -> SQLQueryExpression<QueryValue> {

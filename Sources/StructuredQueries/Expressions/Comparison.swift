@@ -146,6 +146,31 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     left.gte(right)
   }
 
+  /// Whether the column has the value; the same as with the value on the right.
+  public static func == (left: QueryValue.Output, right: Self) -> SQLQueryExpression<Bool> {
+    right == left
+  }
+  /// Whether the column has another value; the same as with the value on the right.
+  public static func != (left: QueryValue.Output, right: Self) -> SQLQueryExpression<Bool> {
+    right != left
+  }
+  /// `<` with the value first.
+  public static func < (left: QueryValue.Output, right: Self) -> SQLQueryExpression<Bool> {
+    SQLQueryExpression(fragment: right.binary(" < ", after: left))
+  }
+  /// `<=` with the value first.
+  public static func <= (left: QueryValue.Output, right: Self) -> SQLQueryExpression<Bool> {
+    SQLQueryExpression(fragment: right.binary(" <= ", after: left))
+  }
+  /// `>` with the value first.
+  public static func > (left: QueryValue.Output, right: Self) -> SQLQueryExpression<Bool> {
+    SQLQueryExpression(fragment: right.binary(" > ", after: left))
+  }
+  /// `>=` with the value first.
+  public static func >= (left: QueryValue.Output, right: Self) -> SQLQueryExpression<Bool> {
+    SQLQueryExpression(fragment: right.binary(" >= ", after: left))
+  }
+
   private func equality(
     _ value: QueryValue.Output, _ plain: StaticString, _ nullable: StaticString,
     _ null: StaticString

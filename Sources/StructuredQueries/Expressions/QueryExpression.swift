@@ -55,6 +55,11 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     return fragment
   }
 
+  /// As ``binary(_:_:)``, with the expression on the right.
+  func binary(_ symbol: StaticString, after left: QueryValue.Output) -> SQLFragment {
+    SQLQueryExpression<QueryValue>(fragment: bound(left)).binary(symbol, queryFragment)
+  }
+
   /// The same expression with NULL allowed, to combine it with one that allows it.
   public var optional: SQLQueryExpression<QueryValue.Unwrapped?> {
     SQLQueryExpression(fragment: queryFragment)
