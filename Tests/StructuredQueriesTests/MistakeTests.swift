@@ -62,6 +62,10 @@ import Testing
     Mistake(
       #"_ = Note.where { $0.id.in(Tag.select { $0.name }) }"#,
       "no exact matches in call to instance method 'in'"),
+    Mistake(#"_ = Note.order { _ in "title DESC" }"#, "cannot convert value of type 'String'"),
+    Mistake(#"_ = Note.order { "\($0.id) DESC" }"#, "cannot convert value of type 'String'"),
+    Mistake(#"_ = Note.where { 1 == $0.title }"#, "cannot convert value of type 'Int'"),
+    Mistake(#"_ = Note.select { "a" + $0.id }"#, "cannot convert value of type 'String'"),
     Mistake(#"_ = Note.find("a")"#, "requires the types 'Note.PrimaryKey' (aka 'Int')"),
   ]
 
@@ -100,6 +104,18 @@ import Testing
       .select { a, b, c in (a.id, b.name + "!", c.rating ?? 0, a.id * 2 + b.id * 3 - c.id) }
       .limit(3)
       """)
+    #expect(!output.contains("error:"), "\(output)")
+  }
+
+  @Test func `long expressions with values first and SQL by hand do too`() throws {
+    let output = try compile(
+      #"""
+      _ = Note.where {
+        1 + 2 * $0.id > 3 - $0.id && ("a" + $0.title == "b" || #sql("\($0.title) REGEXP 'a'")) && 5 != $0.rating
+          && !#sql("1") && (10 - $0.id) * 2 <= $0.id && 1 < $0.id + $0.id * 2
+      }
+      .order { (#sql("\($0.title) DESC", as: String.self), 1 + $0.id) }
+      """#)
     #expect(!output.contains("error:"), "\(output)")
   }
 

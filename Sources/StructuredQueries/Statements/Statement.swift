@@ -24,6 +24,10 @@ public protocol SelectStatement: Statement {
   ) -> [SQLFragment] {
     fragments(repeat each expressions)
   }
+  /// Takes SQL by hand, which may end in a direction; this is what gives a bare `#sql` a type.
+  public static func buildExpression(_ sql: SQLQueryExpression<NoRow>) -> [SQLFragment] {
+    [sql.query]
+  }
   /// Puts lines together.
   public static func buildBlock(_ parts: [SQLFragment]...) -> [SQLFragment] {
     parts.flatMap(\.self)
