@@ -145,7 +145,7 @@ struct StatementMaker {
   }
 
   /// A subquery with one column of integers.
-  mutating func ints() -> Select<Int, InnerSide<Book>> {
+  mutating func ints() -> Select<Int, InnerSide<Book>, ChosenColumns> {
     let other = Book.as("inner\(depth)")
     let isDeep = depth < 3
     depth += 1
@@ -158,7 +158,7 @@ struct StatementMaker {
 
   // MARK: Statements
 
-  mutating func select() -> Select<RowTuple<Int, String, Bool>, InnerSide<Book>> {
+  mutating func select() -> Select<RowTuple<Int, String, Bool>, InnerSide<Book>, ChosenColumns> {
     var maker = self
     var query = Book.where { book in
       if maker.chance(2) { maker.bool(book) }
@@ -309,7 +309,7 @@ struct StatementMaker {
 }
 
 extension AuthorStock {
-  static var counting: Select<AuthorStock, (InnerSide<Author>, InnerSide<Book>)> {
+  static var counting: Select<AuthorStock, (InnerSide<Author>, InnerSide<Book>), ChosenColumns> {
     Author.join(Book.all) { $0.id == $1.authorID }.group { author, _ in author.id }
       .select { AuthorStock.Columns(name: $0.name, books: $1.id.count(), stock: $1.stock.sum()) }
   }

@@ -62,6 +62,12 @@ import Testing
     Mistake(
       #"_ = Note.where { $0.id.in(Tag.select { $0.name }) }"#,
       "no exact matches in call to instance method 'in'"),
+    Mistake(
+      #"_ = Note.select { $0.title }.rightJoin(Tag.all) { $0.id == $1.noteID }"#,
+      "join first, select then"),
+    Mistake(
+      #"_ = Note.select { $0.title }.fullJoin(Tag.all) { $0.id == $1.noteID }"#,
+      "join first, select then"),
     Mistake(#"_ = Note.order { _ in "title DESC" }"#, "cannot convert value of type 'String'"),
     Mistake(#"_ = Note.order { "\($0.id) DESC" }"#, "cannot convert value of type 'String'"),
     Mistake(#"_ = Note.where { 1 == $0.title }"#, "cannot convert value of type 'Int'"),

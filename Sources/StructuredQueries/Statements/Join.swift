@@ -1,14 +1,16 @@
 // Joins. What the other table's query is filtered by goes along: into the condition of an inner join; in
 // an outer join the filter must be applied before rows are matched, so the table becomes a subquery.
 
-extension Select {
+extension Select where State == WholeRows {
   /// Joins a table: rows of both that belong together.
   public func join<T: Table, each Side: JoinSide>(
     _ other: Where<T>,
     @PredicateBuilder on condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>
+  ) -> Select<
+    RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>), WholeRows
+  >
   where Sides == (repeat each Side) {
-    Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>(
+    Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>), WholeRows>(
       body: joined(.inner, other, condition))
   }
 
@@ -16,9 +18,13 @@ extension Select {
   public func leftJoin<T: Table, each Side: JoinSide>(
     _ other: Where<T>,
     @PredicateBuilder on condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<repeat (each Side).QueryValue, T?>, (repeat each Side, OuterSide<T>)>
+  ) -> Select<
+    RowTuple<repeat (each Side).QueryValue, T?>, (repeat each Side, OuterSide<T>), WholeRows
+  >
   where Sides == (repeat each Side) {
-    Select<RowTuple<repeat (each Side).QueryValue, T?>, (repeat each Side, OuterSide<T>)>(
+    Select<
+      RowTuple<repeat (each Side).QueryValue, T?>, (repeat each Side, OuterSide<T>), WholeRows
+    >(
       body: joined(.left, other, condition))
   }
 
@@ -27,11 +33,13 @@ extension Select {
     _ other: Where<T>,
     @PredicateBuilder on condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
   ) -> Select<
-    RowTuple<repeat (each Side).Outer.QueryValue, T>, (repeat (each Side).Outer, InnerSide<T>)
+    RowTuple<repeat (each Side).Outer.QueryValue, T>, (repeat (each Side).Outer, InnerSide<T>),
+    WholeRows
   >
   where Sides == (repeat each Side) {
     Select<
-      RowTuple<repeat (each Side).Outer.QueryValue, T>, (repeat (each Side).Outer, InnerSide<T>)
+      RowTuple<repeat (each Side).Outer.QueryValue, T>, (repeat (each Side).Outer, InnerSide<T>),
+      WholeRows
     >(body: joined(.right, other, condition))
   }
 
@@ -40,45 +48,54 @@ extension Select {
     _ other: Where<T>,
     @PredicateBuilder on condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
   ) -> Select<
-    RowTuple<repeat (each Side).Outer.QueryValue, T?>, (repeat (each Side).Outer, OuterSide<T>)
+    RowTuple<repeat (each Side).Outer.QueryValue, T?>, (repeat (each Side).Outer, OuterSide<T>),
+    WholeRows
   >
   where Sides == (repeat each Side) {
     Select<
-      RowTuple<repeat (each Side).Outer.QueryValue, T?>, (repeat (each Side).Outer, OuterSide<T>)
+      RowTuple<repeat (each Side).Outer.QueryValue, T?>, (repeat (each Side).Outer, OuterSide<T>),
+      WholeRows
     >(body: joined(.full, other, condition))
   }
 
   /// Joins every row with every row of a table.
   public func crossJoin<T: Table, each Side: JoinSide>(
     _ other: Where<T>
-  ) -> Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>
+  ) -> Select<
+    RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>), WholeRows
+  >
   where Sides == (repeat each Side) {
-    var result = adding(other)
-    result.body.join(.cross, other.body, on: [])
-    return result
+    Select<
+      RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>), WholeRows
+    >(body: crossJoined(other))
   }
+}
 
-  /// The statement with one more side and without the join itself.
-  private func adding<T: Table, each Side: JoinSide>(
-    _ other: Where<T>
-  ) -> Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>
-  where Sides == (repeat each Side) {
-    var body = self.body
-    body.selection = nil
-    body.isNone = body.isNone || other.body.isNone
-    body.scopes += other.body.scopes
-    body.sideColumns += other.body.sideColumns
-    return Select<RowTuple<repeat (each Side).QueryValue, T>, (repeat each Side, InnerSide<T>)>(
-      body: body)
-  }
-
-  private func joined<T: Table, each Side: JoinSide>(
+extension Select {
+  /// Adds the join to the clauses; what was chosen stays.
+  func joined<T: Table, each Side: JoinSide>(
     _ kind: JoinKind, _ other: Where<T>,
     _ condition: (repeat (each Side).Columns, T.TableColumns) -> [SQLFragment]
   ) -> SelectBody where Sides == (repeat each Side) {
-    let result = adding(other)
-    var body = result.body
-    body.join(kind, other.body, on: result.evaluate(condition))
+    let sides = Select<QueryValue, (repeat each Side, InnerSide<T>), State>(
+      body: adding(other.body))
+    var body = sides.body
+    body.join(kind, other.body, on: sides.evaluate(condition))
+    return body
+  }
+
+  /// Adds a join without a condition to the clauses; what was chosen stays.
+  func crossJoined<T: Table>(_ other: Where<T>) -> SelectBody {
+    var body = adding(other.body)
+    body.join(.cross, other.body, on: [])
+    return body
+  }
+
+  private func adding(_ other: SelectBody) -> SelectBody {
+    var body = self.body
+    body.isNone = body.isNone || other.isNone
+    body.scopes += other.scopes
+    body.sideColumns += other.sideColumns
     return body
   }
 }
@@ -113,7 +130,7 @@ extension Where {
   public func join<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (T.TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<T, U>, (InnerSide<T>, InnerSide<U>)> {
+  ) -> Select<RowTuple<T, U>, (InnerSide<T>, InnerSide<U>), WholeRows> {
     asSelect().join(other, on: condition)
   }
 
@@ -121,7 +138,7 @@ extension Where {
   public func leftJoin<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (T.TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<T, U?>, (InnerSide<T>, OuterSide<U>)> {
+  ) -> Select<RowTuple<T, U?>, (InnerSide<T>, OuterSide<U>), WholeRows> {
     asSelect().leftJoin(other, on: condition)
   }
 
@@ -129,7 +146,7 @@ extension Where {
   public func rightJoin<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (T.TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<T?, U>, (OuterSide<T>, InnerSide<U>)> {
+  ) -> Select<RowTuple<T?, U>, (OuterSide<T>, InnerSide<U>), WholeRows> {
     asSelect().rightJoin(other, on: condition)
   }
 
@@ -137,14 +154,14 @@ extension Where {
   public func fullJoin<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (T.TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<T?, U?>, (OuterSide<T>, OuterSide<U>)> {
+  ) -> Select<RowTuple<T?, U?>, (OuterSide<T>, OuterSide<U>), WholeRows> {
     asSelect().fullJoin(other, on: condition)
   }
 
   /// Joins every row with every row of a table.
   public func crossJoin<U: Table>(
     _ other: Where<U>
-  ) -> Select<RowTuple<T, U>, (InnerSide<T>, InnerSide<U>)> {
+  ) -> Select<RowTuple<T, U>, (InnerSide<T>, InnerSide<U>), WholeRows> {
     asSelect().crossJoin(other)
   }
 }

@@ -1,10 +1,10 @@
 /// A SELECT over one table or several.
 ///
-/// Rows are decoded to what was selected last, or to whole rows of each table.
+/// Rows are decoded to what was selected, or to whole rows of each table; `State` says which of the two.
 ///
 /// `Sides` is the tuple of the tables' sides. (A pack in its place would be simpler; with it the compiler does not
 /// get through a chain of two joins.)
-public struct Select<QueryValue: QueryRow, Sides>: SelectStatement, QueryExpression {
+public struct Select<QueryValue: QueryRow, Sides, State>: SelectStatement, QueryExpression {
   var body: SelectBody
 
   /// The SQL.
@@ -57,15 +57,6 @@ public struct Select<QueryValue: QueryRow, Sides>: SelectStatement, QueryExpress
     @PredicateBuilder _ predicate: (repeat (each Side).Columns) -> [SQLFragment]
   ) -> Self where Sides == (repeat each Side) {
     with { $0.having += evaluate(predicate) }
-  }
-
-  /// Says what the rows consist of, in place of what was said before.
-  public func select<Value: QueryRow, each Side: JoinSide>(
-    @SelectionBuilder _ selection: (repeat (each Side).Columns) -> SelectedColumns<Value>
-  ) -> Select<Value, Sides> where Sides == (repeat each Side) {
-    var body = self.body
-    body.selection = evaluate(selection).fragment
-    return Select<Value, Sides>(body: body)
   }
 
   /// Leaves out rows that are there already.

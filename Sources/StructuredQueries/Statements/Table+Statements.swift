@@ -27,46 +27,48 @@ extension Table {
   /// All rows in an order.
   public static func order(
     @ExpressionListBuilder _ terms: (TableColumns) -> [SQLFragment]
-  ) -> Select<Self, InnerSide<Self>> { all.order(terms) }
+  ) -> Select<Self, InnerSide<Self>, WholeRows> { all.order(terms) }
 
   /// All rows in the order of a column.
   public static func order<E: QueryExpression>(
     by column: KeyPath<TableColumns, E>
-  ) -> Select<Self, InnerSide<Self>> { all.order(by: column) }
+  ) -> Select<Self, InnerSide<Self>, WholeRows> { all.order(by: column) }
 
   /// Something of all rows.
   public static func select<Value: QueryRow>(
     @SelectionBuilder _ selection: (TableColumns) -> SelectedColumns<Value>
-  ) -> Select<Value, InnerSide<Self>> { all.select(selection) }
+  ) -> Select<Value, InnerSide<Self>, ChosenColumns> { all.select(selection) }
 
   /// All rows in groups.
   public static func group(
     @ExpressionListBuilder _ terms: (TableColumns) -> [SQLFragment]
-  ) -> Select<Self, InnerSide<Self>> { all.group(terms) }
+  ) -> Select<Self, InnerSide<Self>, WholeRows> { all.group(terms) }
 
   /// All rows in groups of a column.
   public static func group<E: QueryExpression>(
     by column: KeyPath<TableColumns, E>
-  ) -> Select<Self, InnerSide<Self>> { all.group(by: column) }
+  ) -> Select<Self, InnerSide<Self>, WholeRows> { all.group(by: column) }
 
   /// The first rows.
-  public static func limit(_ count: Int?, offset: Int? = nil) -> Select<Self, InnerSide<Self>> {
+  public static func limit(_ count: Int?, offset: Int? = nil) -> Select<
+    Self, InnerSide<Self>, WholeRows
+  > {
     all.limit(count, offset: offset)
   }
 
   /// All different rows.
-  public static func distinct() -> Select<Self, InnerSide<Self>> { all.distinct() }
+  public static func distinct() -> Select<Self, InnerSide<Self>, WholeRows> { all.distinct() }
 
   /// The number of rows.
   public static func count(
     filter: ((TableColumns) -> any QueryExpression<Bool>)? = nil
-  ) -> Select<Int, InnerSide<Self>> { all.count(filter: filter) }
+  ) -> Select<Int, InnerSide<Self>, ChosenColumns> { all.count(filter: filter) }
 
   /// Joins all rows with those of another table.
   public static func join<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<Self, U>, (InnerSide<Self>, InnerSide<U>)> {
+  ) -> Select<RowTuple<Self, U>, (InnerSide<Self>, InnerSide<U>), WholeRows> {
     all.join(other, on: condition)
   }
 
@@ -74,7 +76,7 @@ extension Table {
   public static func leftJoin<U: Table>(
     _ other: Where<U>,
     @PredicateBuilder on condition: (TableColumns, U.TableColumns) -> [SQLFragment]
-  ) -> Select<RowTuple<Self, U?>, (InnerSide<Self>, OuterSide<U>)> {
+  ) -> Select<RowTuple<Self, U?>, (InnerSide<Self>, OuterSide<U>), WholeRows> {
     all.leftJoin(other, on: condition)
   }
 

@@ -12,7 +12,9 @@ public struct Where<T: Table>: SelectStatement {
   public var countQuery: SQLFragment { body.countFragment }
 
   /// A SELECT of the rows.
-  public func asSelect() -> Select<T, InnerSide<T>> { Select<T, InnerSide<T>>(body: body) }
+  public func asSelect() -> Select<T, InnerSide<T>, WholeRows> {
+    Select<T, InnerSide<T>, WholeRows>(body: body)
+  }
 
   private var columns: T.TableColumns {
     T.TableColumns(_scope: ColumnScope(body.scopes[0]))
@@ -68,43 +70,45 @@ public struct Where<T: Table>: SelectStatement {
   /// Adds expressions to order by.
   public func order(
     @ExpressionListBuilder _ terms: (T.TableColumns) -> [SQLFragment]
-  ) -> Select<T, InnerSide<T>> { asSelect().order(terms) }
+  ) -> Select<T, InnerSide<T>, WholeRows> { asSelect().order(terms) }
 
   /// Adds a column to order by.
   public func order<E: QueryExpression>(
     by column: KeyPath<T.TableColumns, E>
-  ) -> Select<T, InnerSide<T>> { asSelect().order { $0[keyPath: column] } }
+  ) -> Select<T, InnerSide<T>, WholeRows> { asSelect().order { $0[keyPath: column] } }
 
   /// Says what the rows consist of.
   public func select<Value: QueryRow>(
     @SelectionBuilder _ selection: (T.TableColumns) -> SelectedColumns<Value>
-  ) -> Select<Value, InnerSide<T>> { asSelect().select(selection) }
+  ) -> Select<Value, InnerSide<T>, ChosenColumns> { asSelect().select(selection) }
 
   /// Adds expressions to group by.
   public func group(
     @ExpressionListBuilder _ terms: (T.TableColumns) -> [SQLFragment]
-  ) -> Select<T, InnerSide<T>> { asSelect().group(terms) }
+  ) -> Select<T, InnerSide<T>, WholeRows> { asSelect().group(terms) }
 
   /// Adds a column to group by.
   public func group<E: QueryExpression>(
     by column: KeyPath<T.TableColumns, E>
-  ) -> Select<T, InnerSide<T>> { asSelect().group { $0[keyPath: column] } }
+  ) -> Select<T, InnerSide<T>, WholeRows> { asSelect().group { $0[keyPath: column] } }
 
   /// Leaves out rows that are there already.
-  public func distinct() -> Select<T, InnerSide<T>> { asSelect().distinct() }
+  public func distinct() -> Select<T, InnerSide<T>, WholeRows> { asSelect().distinct() }
 
   /// Limits the number of rows; nil changes nothing.
-  public func limit(_ count: Int?, offset: Int? = nil) -> Select<T, InnerSide<T>> {
+  public func limit(_ count: Int?, offset: Int? = nil) -> Select<T, InnerSide<T>, WholeRows> {
     asSelect().limit(count, offset: offset)
   }
 
   /// Passes over rows; nil changes nothing.
-  public func offset(_ count: Int?) -> Select<T, InnerSide<T>> { asSelect().offset(count) }
+  public func offset(_ count: Int?) -> Select<T, InnerSide<T>, WholeRows> {
+    asSelect().offset(count)
+  }
 
   /// Selects the number of rows.
   public func count(
     filter: ((T.TableColumns) -> any QueryExpression<Bool>)? = nil
-  ) -> Select<Int, InnerSide<T>> {
+  ) -> Select<Int, InnerSide<T>, ChosenColumns> {
     select { $0.count(filter: filter?($0)) }
   }
 }
