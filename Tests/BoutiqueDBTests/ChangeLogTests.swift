@@ -105,6 +105,74 @@ import Testing
     }
   }
 
+  @Test func `a reader without a slot believes no number that nobody vouches for`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("t.db")
+    try await BoutiqueDB.open(path: path, migrations: Self.plan).close()
+    let saved = directory.file("lock")
+    for commits in 1...3 {
+      for foreignCommits in 1...5 {
+        var db = try await BoutiqueDB.open(path: path)
+        for _ in 0..<commits {
+          try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (NULL)") }
+        }
+        let token = try await db.currentToken()
+        // As a process leaves it that is killed: the number is not renewed.
+        try FileManager.default.copyItem(atPath: path + "-lock", toPath: saved)
+        await db.close()
+        try FileManager.default.removeItem(atPath: path + "-lock")
+        try FileManager.default.moveItem(atPath: saved, toPath: path + "-lock")
+        let foreign = try Connection(path: path)
+        for _ in 0..<foreignCommits { try foreign.execute("INSERT INTO t (v) VALUES (NULL)") }
+        var configuration = BoutiqueConfiguration()
+        configuration.readOnly = true
+        db = try await BoutiqueDB.open(path: path, configuration: configuration)
+        var feed = db.changes(since: token).makeAsyncIterator()
+        #expect(try await feed.next()?.isEverything == true, "\(commits), \(foreignCommits)")
+        await db.close()
+        foreign.close()
+      }
+    }
+  }
+
+  @Test func `of processes that open at once after a death, one breaks the chain`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("t.db")
+    try await BoutiqueDB.open(path: path, migrations: Self.plan).close()
+    let saved = directory.file("lock")
+    for round in 0..<10 {
+      let first = try await BoutiqueDB.open(path: path)
+      try await first.write { _ = try $0.execute("INSERT INTO t (v) VALUES (NULL)") }
+      let token = try await first.currentToken()
+      try FileManager.default.copyItem(atPath: path + "-lock", toPath: saved)
+      await first.close()
+      try FileManager.default.removeItem(atPath: path + "-lock")
+      try FileManager.default.moveItem(atPath: saved, toPath: path + "-lock")
+      let foreign = try Connection(path: path)
+      try foreign.execute("INSERT INTO t (v) VALUES (NULL)")
+      async let one = BoutiqueDB.open(path: path)
+      async let two = BoutiqueDB.open(path: path)
+      let both = try await [one, two]
+      var feed = both[0].changes(since: token).makeAsyncIterator()
+      #expect(try await feed.next()?.isEverything == true, "\(round)")
+      for db in both { await db.close() }
+      foreign.close()
+    }
+  }
+
+  @Test func `a lock file made anew costs one refresh, not one for each commit`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      try FileManager.default.removeItem(atPath: db.path + "-lock")
+      try await insert(1...1, into: db)
+      let token = try await db.currentToken()
+      try await insert(2...4, into: db)
+      var feed = db.changes(since: token).makeAsyncIterator()
+      for id in 2...4 {
+        #expect(try await feed.next()?.rows.map(\.key) == [[.integer(Int64(id))]])
+      }
+    }
+  }
+
   @Test func `while one of ours stays, a feed resumes without a refresh`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       let token = try await db.currentToken()

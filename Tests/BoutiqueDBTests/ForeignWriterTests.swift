@@ -105,6 +105,26 @@ import Testing
     }
   }
 
+  @Test func `a foreign checkpoint that empties the log is no alarm`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      let path = db.path
+      let checkpoints = Task.detached {
+        while !Task.isCancelled {
+          let connection = try Connection(path: path)
+          connection.setBusyHandler { $0 < 10_000 }
+          for _ in 0..<50 { _ = try connection.checkpoint(.truncate) }
+          connection.close()
+        }
+      }
+      for _ in 0..<1500 {
+        try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (NULL)") }
+      }
+      checkpoints.cancel()
+      _ = await checkpoints.result
+      #expect(try await db.count(of: "SELECT * FROM t") == 1500)
+    }
+  }
+
   @Test func `a log that somebody cuts is noticed before the next write`() async throws {
     let directory = try TestDirectory()
     let path = directory.file("cut.db")

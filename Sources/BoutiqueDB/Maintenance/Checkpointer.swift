@@ -27,7 +27,9 @@ final class Checkpointer: Sendable {
   /// Checkpoints when enough has been written since the last time.
   ///
   /// Call under the lease, outside a transaction.
-  func runIfDue(on sqlite: Connection, limits: StatementLimits) {
+  ///
+  /// - Parameter isLogWhole: asked before anything is copied.
+  func runIfDue(on sqlite: Connection, limits: StatementLimits, isLogWhole: () -> Bool) {
     guard let header = sqlite.walIndexHeader(), header.maxFrame > 0 else { return }
     let isDue = state.withLock { state in
       // The log started again from its beginning.
@@ -36,7 +38,7 @@ final class Checkpointer: Sendable {
       state.lastFrame = header.maxFrame
       return true
     }
-    guard isDue else { return }
+    guard isDue, isLogWhole() else { return }
     let size = Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
     // A truncating checkpoint waits for readers, and others meanwhile wait for the lease. While the log is
     // not much too large it does not wait. Where readers overlap all the time it would then never come to

@@ -141,7 +141,7 @@ struct DatabaseOpener {
     limits.wait = configuration.migrationTimeout
     let lease = try migrationLease(coordination, deadline)
     defer { lease?.release() }
-    coordination?.renewContinuityIfAlone()
+    coordination?.settleContinuity()
     if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
     try sqlite.setJournalSizeLimit(configuration.writeAheadLogBound)
 
@@ -149,7 +149,7 @@ struct DatabaseOpener {
     let log = ChangeLogWriter(
       sqlite: sqlite, label: configuration.label, shapes: shapes,
       retention: configuration.cdcRetention,
-      continuity: isInMemory ? { 1 } : { coordination?.continuity })
+      continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() })
     let collector = ChangeCollector(rowLimit: configuration.captureRowLimit, shapes: shapes)
     // Before the first statement is prepared: a statement prepared without the hook keeps the shortcut
     // by which DELETE without WHERE tells nobody of its rows.

@@ -34,18 +34,25 @@ struct OpenedFiles: Sendable {
     if let shm { try compare(path + "-shm", shm) }
   }
 
-  /// As `check`, and throws when the log is shorter than its index says: somebody has cut it, and a
-  /// checkpoint would copy the hole over good pages.
+  /// Throws when the log is shorter than its index says: somebody has cut it, and a checkpoint would copy
+  /// the hole over good pages.
   ///
-  /// Frames are 24 bytes and a page, after a header of 32 bytes (SQLite, WAL-mode file format, 4).
-  func check(against header: WALIndexHeader?) throws {
-    try check()
-    guard let header, header.maxFrame > 0, wal != nil else { return }
-    let needed = 32 + Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
-    let size = FileFacts.size(path + "-wal")
-    guard size < needed else { return }
-    throw BoutiqueError.fileReplaced(
-      path: path, message: "\(path)-wal was cut to \(size) of \(needed) bytes")
+  /// Frames are 24 bytes and a page, after a header of 32 bytes (SQLite, WAL-mode file format, 4). A
+  /// truncating checkpoint of another program resets the index first and cuts the file then, so the index
+  /// is read before and after the size, and counts only when it has not changed.
+  func checkLog(of sqlite: Connection) throws {
+    guard wal != nil else { return }
+    for _ in 0..<16 {
+      guard let header = sqlite.walIndexHeader(), header.maxFrame > 0 else { return }
+      let needed = 32 + Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
+      let size = FileFacts.size(path + "-wal")
+      if size >= needed { return }
+      guard let again = sqlite.walIndexHeader(), again.maxFrame == header.maxFrame,
+        again.salt1 == header.salt1, again.salt2 == header.salt2
+      else { continue }
+      throw BoutiqueError.fileReplaced(
+        path: path, message: "\(path)-wal was cut to \(size) of \(needed) bytes")
+    }
   }
 
   /// Throws when the path of the database names another file now.

@@ -54,6 +54,19 @@ final class Writer {
     self.configuration = configuration
   }
 
+  /// Whether the files are the ones that were opened and the log holds what its index says, so that a
+  /// checkpoint copies no hole.
+  private var isLogWhole: Bool {
+    guard let files else { return true }
+    do {
+      try files.check()
+      try files.checkLog(of: sqlite)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// Whether foreign keys are enforced outside migrations.
   var enforcesForeignKeys: Bool { configuration.foreignKeys }
 
@@ -90,7 +103,7 @@ final class Writer {
       if outcome.change != nil { turn.ring() }
       conclude(write, outcome)
       // After each write, not after the turn: while nobody else waits a turn has no end.
-      checkpointer.runIfDue(on: sqlite, limits: limits)
+      checkpointer.runIfDue(on: sqlite, limits: limits) { isLogWhole }
       if turn.shouldHandOver() { break }
     }
     turn.finish()
@@ -99,7 +112,7 @@ final class Writer {
   private func serve() {
     while let write = gate.take() {
       conclude(write, perform(write))
-      checkpointer.runIfDue(on: sqlite, limits: limits)
+      checkpointer.runIfDue(on: sqlite, limits: limits) { isLogWhole }
     }
   }
 
@@ -110,9 +123,7 @@ final class Writer {
   ///
   /// - Parameter checkpointing: whether the lease is held.
   func close(checkpointing: Bool) {
-    sqlite.checkpointsOnClose =
-      checkpointing
-      && files.map { (try? $0.check(against: sqlite.walIndexHeader())) != nil } ?? true
+    sqlite.checkpointsOnClose = checkpointing && isLogWhole
     sqlite.close()
   }
 
@@ -131,7 +142,8 @@ final class Writer {
     case .maintenance(let body):
       limits.wait = write.remainingTime
       let result = Result { () throws -> Void in
-        try files?.check(against: sqlite.walIndexHeader())
+        try files?.check()
+        try files?.checkLog(of: sqlite)
         try body(self)
       }
       log.didRollBack()
@@ -162,7 +174,7 @@ final class Writer {
   private func transaction(
     for write: PendingWrite, _ body: (BoutiqueConnection) throws -> Void
   ) throws -> ChangeSet? {
-    try files?.check(against: sqlite.walIndexHeader())
+    try files?.check()
     limits.wait = write.remainingTime
     limits.cancellation = write.cancellation
     defer { limits.cancellation = nil }
@@ -191,6 +203,8 @@ final class Writer {
       sqlite: sqlite, role: .write, collector: collector, cancellation: cancellation,
       mayTouchInternalTables: isOwnWork)
     do {
+      // With SQLite's write lock held, no other program's checkpoint can cut the log.
+      try files?.checkLog(of: sqlite)
       try log.begin()
       collector.reset()
       let changesBefore = sqlite.totalChanges

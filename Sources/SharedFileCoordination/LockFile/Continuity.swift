@@ -8,34 +8,68 @@ import Glibc
 /// with this number: it is renewed whenever nobody of ours was attached for a moment, that is by a process
 /// that finds itself alone when it opens, and by one that is alone when it closes.
 ///
-/// Two rules make that sound. Whoever opens is attached to the database *before* it takes its slot, so a
-/// process that sees the slot knows that the shared memory is held by another. And the number is read under
-/// the write lease for each commit, and renewed by a closing process under it, so all who commit use the
-/// same one.
+/// Three rules make that sound. Whoever opens is attached to the database *before* it takes its slot, so a
+/// process that sees the slot knows that the shared memory is held by another. An opener counts only those
+/// who are settled, that is who have been through the same decision: of two that open at once, one renews.
+/// And the number is read under the write lease for each commit, and renewed by a closing process under it,
+/// so all who commit use the same one. To renew too often is harmless.
 extension CoordinationFile {
   /// The number now; nil when it cannot be read, so that nothing can be said.
   package var continuity: Int64? {
     existingFile.flatMap { CoordinationFile.readContinuity($0.descriptor) }
   }
 
-  /// Returns the number of a database that this process has not joined; nil when it cannot be read.
+  /// The number now, made when a lock file that was deleted or damaged has been made anew without one.
+  ///
+  /// Call with the write lease held and the database attached: a fresh number equals none that was stored.
+  package func establishedContinuity() -> Int64? {
+    if let number = continuity { return number }
+    renew()
+    return continuity
+  }
+
+  /// Returns the number for a process without a slot; nil when it cannot be read, or when nobody who has one
+  /// vouches for it.
+  ///
+  /// Call with the database attached.
   package static func continuity(forDatabase databasePath: String) -> Int64? {
-    LockFile.openForLooking(path: path(forDatabase: databasePath)).flatMap {
-      readContinuity($0.0)
+    guard let (descriptor, _, _) = LockFile.openForLooking(path: path(forDatabase: databasePath)),
+      let before = readContinuity(descriptor)
+    else { return nil }
+    let isVouchedFor = (0..<LockFileLayout.maximumSlotCount).contains {
+      ByteLock.isLockedByOther(LockFileLayout.settledByte(slot: $0), of: descriptor)
     }
+    return isVouchedFor && readContinuity(descriptor) == before ? before : nil
+  }
+
+  /// Renews the number when no other process has settled, and settles.
+  ///
+  /// Call while opening, with the migration lease held and the database attached.
+  package func settleContinuity() {
+    guard let file = existingFile else { return }
+    if !hasOther(by: LockFileLayout.settledByte) { renew() }
+    // A process without a slot vouches for nobody.
+    guard let slotNumber else { return }
+    _ = try? ByteLock.tryLock(
+      LockFileLayout.settledByte(slot: slotNumber), of: file.descriptor, path: file.path)
   }
 
   /// Renews the number when no other process has a slot.
   ///
-  /// Call while opening, with the migration lease held and the database attached; or while closing, with
-  /// the write lease held and the database still attached.
+  /// Call while closing, with the write lease held and the database still attached.
   package func renewContinuityIfAlone() {
-    guard let file = existingFile else { return }
-    for slot in 0..<file.slotCount where slot != slotNumber {
-      if ByteLock.isLockedByOther(LockFileLayout.presenceByte(slot: slot), of: file.descriptor) {
-        return
-      }
+    if !hasOther(by: LockFileLayout.presenceByte) { renew() }
+  }
+
+  private func hasOther(by byte: (Int) -> Int64) -> Bool {
+    guard let file = existingFile else { return false }
+    return (0..<file.slotCount).contains { slot in
+      slot != slotNumber && ByteLock.isLockedByOther(byte(slot), of: file.descriptor)
     }
+  }
+
+  private func renew() {
+    guard let file = existingFile else { return }
     var image = ByteImage(count: 8)
     image.put(Int64.random(in: 1...Int64.max), at: 0)
     // Without room for it the number stays what it was or becomes unreadable; a file that was damaged is

@@ -18,7 +18,7 @@
 //        │ slot records, 512 bytes each │ Changed by the slot's owner.
 //        └──────────────────────────────┘
 //   1 GiB: lock bytes; no content is ever there. +0 write lease, +1 migration lease, +2 init,
-//          +16 … one presence byte a slot.
+//          +16 … one presence byte a slot; +256 … one byte a slot that says "settled" (continuity).
 //
 // Everything is little-endian, read and written with pread and pwrite. Not mapped: a mapping that
 // somebody truncates kills every process that touches it (SIGBUS), and so does a page that a full
@@ -64,6 +64,9 @@ package enum LockFileLayout {
 
   /// Returns the byte whose lock says that a slot has a living owner.
   package static func presenceByte(slot: Int) -> Int64 { lockBase + 16 + Int64(slot) }
+
+  /// Returns the byte whose lock says that a slot's owner has settled the continuity (`Continuity.swift`).
+  package static func settledByte(slot: Int) -> Int64 { lockBase + 256 + Int64(slot) }
 
   /// Returns the offset of a slot's entry in the queue table.
   package static func queueEntryOffset(slot: Int) -> Int {
