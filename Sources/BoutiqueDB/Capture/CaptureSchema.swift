@@ -112,7 +112,8 @@ enum CaptureSchema {
       path: connection.path, unknown: ["layout \(version) of the library's own tables"])
   }
 
-  private static func exists(_ name: String, on connection: Connection) throws -> Bool {
+  /// Whether the schema has something of a name, in either letter case.
+  static func exists(_ name: String, on connection: Connection) throws -> Bool {
     let select = try connection.prepare("SELECT 1 FROM sqlite_schema WHERE lower(name) = ?1")
     defer { select.reset() }
     try select.bind(name, at: 1)

@@ -136,10 +136,11 @@ final class FeedReader: ChangeObserver {
   private func read() async throws {
     guard let position = guarded.withLock(\.position) else { return }
     let core = core
-    let continuity = core.continuity
     let (batch, origins) = try await core.read {
       connection -> (ChangeReader.Batch, [Int64: ChangeOrigin]) in
       let sqlite = connection.sqlite
+      // Before the first statement, and so before the snapshot is taken.
+      let continuity = core.continuity
       let batch = try ChangeReader.changes(
         after: position, limit: Self.batchSize, continuity: continuity, on: sqlite)
       var origins: [Int64: ChangeOrigin] = [:]

@@ -77,7 +77,7 @@ enum ChangeReader {
 
   /// Returns what was committed after `position`.
   ///
-  /// - Parameter continuity: the present one, read before the transaction began.
+  /// - Parameter continuity: the present one, read before the snapshot was taken.
   /// - Precondition: a deferred transaction is open in which nothing has been read yet.
   static func changes(
     after position: LogPosition, limit: Int, continuity: Int64?, on sqlite: Connection

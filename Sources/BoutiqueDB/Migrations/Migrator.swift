@@ -121,10 +121,7 @@ struct Migrator: Sendable {
   }
 
   private func history(on sqlite: Connection) throws -> [String] {
-    guard
-      try sqlite.queryInt64(
-        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'boutiquedb_migration'") != nil
-    else { return [] }
+    guard try CaptureSchema.exists(CaptureSchema.migrationTable, on: sqlite) else { return [] }
     let select = try sqlite.prepare("SELECT id FROM boutiquedb_migration ORDER BY position")
     defer { select.reset() }
     var ids: [String] = []

@@ -20,7 +20,8 @@ final class ReadWork: Sendable {
 
   /// - Parameters:
   ///   - recordsRegion: whether the completion gets a snapshot's description.
-  ///   - completion: called exactly once, on the thread that did the read.
+  ///   - completion: called exactly once: on the thread that did the read, or on the one that cancelled it
+  ///     before it began.
   init(
     recordsRegion: Bool = false, _ body: @escaping @Sendable (BoutiqueConnection) throws -> Void,
     completion: @escaping @Sendable (Result<Snapshot?, any Error>) -> Void
