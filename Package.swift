@@ -58,6 +58,8 @@ let package = Package(
     .library(name: "BoutiqueDB", targets: ["BoutiqueDB"]),
     .library(name: "StructuredQueries", targets: ["StructuredQueries"]),
     .executable(name: "boutique", targets: ["boutique"]),
+    .executable(name: "boutique-locks", targets: ["boutique-locks"]),
+    .executable(name: "boutique-bench", targets: ["boutique-bench"]),
   ],
   dependencies: toolchainSyntax == nil
     ? [.package(url: "https://github.com/swiftlang/swift-syntax.git", "603.0.0"..<"604.0.0")] : [],
@@ -102,6 +104,37 @@ let package = Package(
     .executableTarget(
       name: "boutique-demo", dependencies: ["BoutiqueDB", "CommandLineSupport"],
       path: "Tools/boutique-demo", swiftSettings: strict),
+
+    // What `boutique-locks` finds out, apart from how it shows it.
+    .target(
+      name: "LockInspection", dependencies: ["SharedFileCoordination", "SQLiteConnection"],
+      path: "Tools/LockInspection", swiftSettings: strict),
+    .executableTarget(
+      name: "boutique-locks", dependencies: ["LockInspection", "CommandLineSupport"],
+      path: "Tools/boutique-locks", swiftSettings: strict),
+    .executableTarget(
+      name: "boutique-bench",
+      dependencies: ["BoutiqueDB", "SQLiteConnection", "SharedFileCoordination", "CommandLineSupport"],
+      path: "Tools/boutique-bench", swiftSettings: strict),
+
+    // Small programs that the documents show.
+    .executableTarget(
+      name: "example-live-board", dependencies: ["BoutiqueDB"], path: "Tools/Examples/live-board",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "example-live-events", dependencies: ["BoutiqueDB"], path: "Tools/Examples/live-events",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "example-json-mirror", dependencies: ["BoutiqueDB"], path: "Tools/Examples/json-mirror",
+      swiftSettings: strict),
+
+    // Long random runs.
+    .target(
+      name: "ConvergenceChecker", dependencies: ["BoutiqueDB"],
+      path: "StressTests/ConvergenceChecker", swiftSettings: strict),
+    .executableTarget(
+      name: "boutique-converge", dependencies: ["ConvergenceChecker", "CommandLineSupport"],
+      path: "StressTests/boutique-converge", swiftSettings: strict),
 
     // Test support.
     .target(
@@ -148,6 +181,24 @@ let package = Package(
         "BoutiqueDB", "SharedFileCoordination", "ProcessHarness", "TestDatabase",
         "boutique-test-worker",
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LockInspectionTests",
+      dependencies: [
+        "LockInspection", "SharedFileCoordination", "ProcessHarness", "TestDatabase",
+        "boutique-locks", "boutique-test-worker",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ExampleTests",
+      dependencies: [
+        "BoutiqueDB", "ProcessHarness", "TestDatabase", "example-live-board",
+        "example-live-events", "example-json-mirror",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ConvergenceTests",
+      dependencies: ["ConvergenceChecker", "ProcessHarness", "TestDatabase", "boutique-converge"],
       swiftSettings: strict),
     .testTarget(
       name: "ProcessHarnessTests", dependencies: ["ProcessHarness", "boutique-test-worker"],

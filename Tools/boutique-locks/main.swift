@@ -1,0 +1,1 @@
+// The program; see LockInspection for what it finds out.
