@@ -15,14 +15,21 @@ enum CaptureSchema {
   static let metaTable = "boutiquedb_meta"
   static let originTable = "boutiquedb_origin"
   static let migrationTable = "boutiquedb_migration"
+  static let imageTable = "boutiquedb_image"
+  static let modeTable = "boutiquedb_capture"
+  static let consumerTable = "boutiquedb_consumer"
+  static let foreignTable = "boutiquedb_foreign"
   static let turso = "turso_cdc"
 
-  static let internalTables: Set<String> = [commitTable, metaTable, originTable, migrationTable]
+  static let internalTables: Set<String> = [
+    commitTable, metaTable, originTable, migrationTable, imageTable, modeTable, consumerTable,
+    foreignTable,
+  ]
 
   /// The layout of the tables above.
   ///
   /// A file with another number is refused, not guessed at.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   private static let statements = [
     """
@@ -59,9 +66,46 @@ enum CaptureSchema {
       applied INTEGER NOT NULL
     )
     """,
+    // The rows before and after, in SQLite's record format, of changes in tables that keep them.
+    """
+    CREATE TABLE IF NOT EXISTS boutiquedb_image (
+      change_id INTEGER PRIMARY KEY,
+      before BLOB,
+      after BLOB,
+      updates BLOB
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS boutiquedb_capture (
+      table_name TEXT PRIMARY KEY NOT NULL,
+      mode TEXT NOT NULL
+    ) WITHOUT ROWID
+    """,
+    // Durable consumers of the change feed: up to where each has acknowledged, and when it last did.
+    """
+    CREATE TABLE IF NOT EXISTS boutiquedb_consumer (
+      name TEXT PRIMARY KEY NOT NULL,
+      generation TEXT NOT NULL,
+      token INTEGER NOT NULL,
+      stamp INTEGER NOT NULL,
+      seen INTEGER NOT NULL,
+      expiry INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+    // What triggers note of commits by programs without this library, until a process of ours moves it
+    // into the log.
+    """
+    CREATE TABLE IF NOT EXISTS boutiquedb_foreign (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      kind INTEGER NOT NULL,
+      table_name TEXT NOT NULL,
+      key TEXT,
+      columns TEXT
+    )
+    """,
     """
     INSERT OR IGNORE INTO boutiquedb_meta (key, value)
-      VALUES ('generation', lower(hex(randomblob(16)))), ('version', 1)
+      VALUES ('generation', lower(hex(randomblob(16)))), ('version', 2)
     """,
   ]
 
@@ -77,8 +121,9 @@ enum CaptureSchema {
            (SELECT value FROM json_each(c.tables)
              WHERE key = (SELECT value FROM json_each(j.value) WHERE key = 1)) AS table_name,
            (SELECT value FROM json_each(j.value) WHERE key = 2) AS id,
-           NULL AS before, NULL AS after, NULL AS updates
+           i.before, i.after, i.updates
       FROM boutiquedb_cdc AS c, json_each(c.changes) AS j
+      LEFT JOIN boutiquedb_image AS i ON i.change_id = c.first + j.key
     UNION ALL
     SELECT token, time / 1000, first, 2, NULL, NULL, NULL, NULL, NULL FROM boutiquedb_cdc
     ORDER BY change_id
@@ -92,6 +137,7 @@ enum CaptureSchema {
   static func install(on connection: Connection) throws {
     let hadLog = try exists(commitTable, on: connection)
     for statement in statements { try connection.execute(statement) }
+    try upgradeFromVersion1(on: connection)
     if !hadLog {
       try connection.execute(
         "UPDATE boutiquedb_meta SET value = lower(hex(randomblob(16))) WHERE key = 'generation'")
@@ -101,13 +147,27 @@ enum CaptureSchema {
     if try !exists(turso, on: connection) { try connection.execute(tursoView) }
   }
 
+  /// Version 2 has more tables, and a view that shows them.
+  private static func upgradeFromVersion1(on connection: Connection) throws {
+    let isOld = try connection.queryInt64(
+      "SELECT 1 FROM boutiquedb_meta WHERE key = 'version' AND value = 1")
+    guard isOld != nil else { return }
+    try connection.execute("UPDATE boutiquedb_meta SET value = 2 WHERE key = 'version'")
+    let isOurs = try connection.queryInt64(
+      """
+      SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = 'turso_cdc'
+        AND sql LIKE '%boutiquedb_cdc%'
+      """)
+    if isOurs != nil { try connection.execute("DROP VIEW turso_cdc") }
+  }
+
   /// Throws ``BoutiqueError/databaseNewer(path:unknown:)`` for tables of another layout; passes a database
   /// without them.
   static func checkVersion(on connection: Connection) throws {
     guard try exists(metaTable, on: connection) else { return }
     let version = try connection.queryInt64(
       "SELECT value FROM boutiquedb_meta WHERE key = 'version'")
-    guard let version, version != Self.version else { return }
+    guard let version, version > Self.version else { return }
     throw BoutiqueError.databaseNewer(
       path: connection.path, unknown: ["layout \(version) of the library's own tables"])
   }
@@ -125,7 +185,8 @@ enum CaptureSchema {
     try connection.queryInt64(
       """
       SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN
-        ('boutiquedb_meta', 'boutiquedb_cdc', 'boutiquedb_origin', 'boutiquedb_migration')
-      """) == 4
+        ('boutiquedb_meta', 'boutiquedb_cdc', 'boutiquedb_origin', 'boutiquedb_migration',
+         'boutiquedb_image', 'boutiquedb_capture', 'boutiquedb_consumer', 'boutiquedb_foreign')
+      """) == 8
   }
 }

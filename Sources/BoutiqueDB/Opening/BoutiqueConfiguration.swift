@@ -29,6 +29,10 @@ public struct BoutiqueConfiguration: Sendable {
   public enum ForeignCapture: Sendable {
     /// Any such commit refreshes everything.
     case coarse
+    /// Triggers of ours in the schema tell which rows such a commit changed.
+    ///
+    /// What they cannot see (a change of the schema, a virtual table) still refreshes everything.
+    case precise
   }
 
   /// How much of the change log is kept.
@@ -37,11 +41,15 @@ public struct BoutiqueConfiguration: Sendable {
     public var rows: Int
     /// The age beyond which a commit's record may go.
     public var age: Duration
+    /// The number of commits past which a record goes even if a durable consumer has not acknowledged it.
+    public var hardRows: Int
 
-    /// Creates a retention; a record goes when it is beyond `rows` or older than `age`.
-    public init(rows: Int, age: Duration) {
+    /// Creates a retention; a record goes when it is beyond `rows` or older than `age`, and no durable
+    /// consumer waits for it, or when it is beyond `hardRows`.
+    public init(rows: Int, age: Duration, hardRows: Int = 1_000_000) {
       self.rows = rows
       self.age = age
+      self.hardRows = hardRows
     }
   }
 
@@ -69,6 +77,11 @@ public struct BoutiqueConfiguration: Sendable {
   public var foreignCapture: ForeignCapture = .coarse
   /// How much of the change log is kept.
   public var cdcRetention = Retention(rows: 100_000, age: .seconds(3600))
+  /// How long a durable consumer may stay away before it is forgotten and its records may go.
+  public var consumerExpiry: Duration = .seconds(7 * 86_400)
+  /// What the change log keeps of changed rows, by table; other tables keep the mode that the database has
+  /// for them, at first ``CaptureMode/id``.
+  public var captureModes: [String: CaptureMode] = [:]
   /// How many changed rows of one table a commit names one by one; beyond, the table counts as wholly
   /// changed.
   public var captureRowLimit = 1000
@@ -88,6 +101,12 @@ public struct BoutiqueConfiguration: Sendable {
   public var foreignKeys = true
   /// How long a process keeps the write lease while it has more writes waiting and others wait too.
   public var leaseQuantum: Duration = .milliseconds(1)
+  /// How many waiting writes of this process share one commit at most; 1 gives each its own.
+  public var groupCommitLimit = 16
+  /// How long a lease may be held, by whomever, before ``eventHandler`` is told.
+  public var longHoldWarning: Duration = .seconds(5)
+  /// Is told what an operator should know; called on a thread of the library, must return soon.
+  public var eventHandler: (@Sendable (BoutiqueEvent) -> Void)?
   /// The size of the write-ahead log, in bytes, past which it is truncated when no reader needs it.
   public var writeAheadLogBound: Int64 = 16 << 20
   /// SQL functions that every connection offers.

@@ -1,0 +1,11 @@
+/// What the change log keeps of a changed row; the names are Turso's.
+public enum CaptureMode: String, Sendable, Codable, CaseIterable {
+  /// Which row changed.
+  case id
+  /// Also the whole row as it was before an update or a delete.
+  case before
+  /// Also the whole row as it is after an insert or an update.
+  case after
+  /// Both rows, and for an update which columns were set to what.
+  case full
+}
