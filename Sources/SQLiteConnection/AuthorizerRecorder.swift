@@ -20,6 +20,9 @@ final class AuthorizerRecorder {
   /// Decides which pragmas are compiled.
   var pragmaPolicy: ((_ name: String, _ argument: String?) -> Bool)?
 
+  /// The table of the main database into which nothing is inserted, as a C string.
+  var ignoredInsertionTable: ContiguousArray<CChar>?
+
   /// Forgets what was collected.
   func discard() {
     guard isUsed else { return }
@@ -37,6 +40,9 @@ final class AuthorizerRecorder {
       { context, action, first, second, databaseName, _ in
         guard let context else { return SQLITE_OK }
         let recorder = Unmanaged<AuthorizerRecorder>.fromOpaque(context).takeUnretainedValue()
+        if action == SQLITE_INSERT, recorder.ignores(insertionInto: first, databaseName) {
+          return SQLITE_IGNORE
+        }
         recorder.record(action, first, second, databaseName)
         if action == SQLITE_PRAGMA, !recorder.allows(pragma: first, second) { return SQLITE_DENY }
         return SQLITE_OK
@@ -60,6 +66,15 @@ final class AuthorizerRecorder {
       effects.isPlain = false
       recordSpecial(action, first, second, databaseName)
     }
+  }
+
+  private func ignores(
+    insertionInto table: UnsafePointer<CChar>?, _ databaseName: UnsafePointer<CChar>?
+  ) -> Bool {
+    guard let ignoredInsertionTable, let table, let databaseName else { return false }
+    return ignoredInsertionTable.withUnsafeBufferPointer { name in
+      name.baseAddress.map { sqlite3_stricmp($0, table) == 0 } ?? false
+    } && sqlite3_stricmp(databaseName, "main") == 0
   }
 
   private func allows(

@@ -94,6 +94,15 @@ extension Connection {
     handle.recorder.pragmaPolicy = policy
   }
 
+  /// Makes every insertion into a table of the main database do nothing, those of triggers included.
+  ///
+  /// Such an insertion is compiled to no code at all, with the query that feeds it. Set it before preparing
+  /// anything.
+  package func ignoreInsertions(into table: String) {
+    flushStatementCache()
+    handle.recorder.ignoredInsertionTable = ContiguousArray(table.utf8CString)
+  }
+
   /// Sets who is told of each row just before it changes.
   ///
   /// Statements compiled before that may delete all rows of a table in one go without a word, so

@@ -25,24 +25,32 @@ final class ChangeLogWriter {
   /// Random, so that nobody else is ever taken for us, whatever becomes of the table of origins (a
   /// restored file, a tool that empties it).
   let origin = Int64.random(in: 1...Int64.max)
+  /// Who stands in the log for programs without this library.
+  static let foreignOrigin: Int64 = 0
   /// Whether our row in the table of origins is known to be there.
   private var isIntroduced = false
   private let started = Int64(Date().timeIntervalSince1970)
   private var counterBefore: UInt32?
   private var commitsSincePruning = 0
   private let continuity: () -> Int64?
+  /// What makes foreign commits precise, where that is switched on.
+  let foreign: ForeignCapture
+  /// The foreign commits that this transaction has taken into the log; to be published before its own.
+  private(set) var adopted: ChangeSet?
   /// Called when the schema was changed by somebody else, inside the transaction, before the closure.
   var onForeignSchemaChange: (() throws -> Void)?
 
   init(
     sqlite: Connection, label: String, shapes: SchemaShapes,
-    retention: BoutiqueConfiguration.Retention, continuity: @escaping () -> Int64?
+    retention: BoutiqueConfiguration.Retention, rowLimit: Int,
+    continuity: @escaping () -> Int64?
   ) {
     self.sqlite = sqlite
     self.label = label
     self.shapes = shapes
     self.retention = retention
     self.continuity = continuity
+    foreign = ForeignCapture(sqlite: sqlite, rowLimit: rowLimit)
   }
 
   /// Learns where the log and the schema stand.
@@ -50,8 +58,9 @@ final class ChangeLogWriter {
   /// Call right after BEGIN IMMEDIATE.
   func begin() throws {
     counterBefore = sqlite.walIndexHeader()?.change
+    adopted = nil
     // When nobody has committed since our last commit, what we know still holds.
-    if let counterBefore, counterBefore == knownCounter { return }
+    if let counterBefore, counterBefore == knownCounter, !foreign.hasRequest { return }
     knownCounter = nil
     // Somebody has committed: they may have pruned our row away.
     isIntroduced = false
@@ -62,8 +71,60 @@ final class ChangeLogWriter {
       // Each time until it passes: a program that was overtaken must not write the second time either.
       try onForeignSchemaChange?()
       schemaVersion = version
+      foreign.schemaDidChange()
     }
     head = try ChangeReader.newestToken(on: sqlite)
+    try adopt()
+  }
+
+  // MARK: Foreign commits
+
+  /// Takes into the log what foreign programs committed since its newest row, where that is precise.
+  private func adopt() throws {
+    let continuity = continuity()
+    let newest = try ChangeReader.commit(head, on: sqlite)
+    let found = try foreign.account(
+      newest: newest, counter: counterBefore, continuity: continuity)
+    if foreign.hasChangedSchema { schemaVersion = try sqlite.queryInt64("PRAGMA schema_version") }
+    guard let found else { return }
+    // A change of no table in the list is one that cannot be described.
+    let summary =
+      found.summary
+      ?? CommitSummary(
+        tables: [], changes: [RecordedChange(kind: .update, table: 0, key: .whole, columns: [])])
+    var change = try insert(
+      summary, origin: Self.foreignOrigin, counterBefore: found.counterBefore,
+      counterAfter: counterBefore, continuity: continuity)
+    change.isEverything = found.summary == nil
+    if change.isEverything { change.summary = CommitSummary(tables: [], changes: []) }
+    head = change.token
+    adopted = change
+  }
+
+  /// Whether foreign commits are described as they should be, and none waits for it.
+  func isForeignCaptureSettled() throws -> Bool {
+    try foreign.isSettled(continuity: continuity())
+  }
+
+  /// Ends a transaction that has changed nothing of its own.
+  ///
+  /// - Returns: what `begin` changed, to be committed; nil when there is nothing to commit.
+  func appendNothing() throws -> ChangeSet? {
+    guard var adopted else {
+      guard foreign.hasWritten else { return nil }
+      return try append(CommitSummary(tables: [], changes: []), schemaChanged: false)
+    }
+    // The commit that is about to happen is part of what the adopted row accounts for.
+    let after = counterBefore.map { $0 &+ 1 }
+    adopted.counterAfter = after
+    self.adopted = nil
+    let update = try sqlite.prepare(
+      "UPDATE boutiquedb_cdc SET counter_after = ?1 WHERE token = ?2")
+    defer { update.reset() }
+    if let after { try update.bind(Int64(after), at: 1) } else { try update.bindNull(at: 1) }
+    try update.bind(adopted.token, at: 2)
+    try update.run()
+    return adopted
   }
 
   /// Adds the commit's row.
@@ -72,11 +133,23 @@ final class ChangeLogWriter {
   ///
   /// - Returns: the change set as other processes will read it, to be published after the commit.
   func append(_ summary: CommitSummary, schemaChanged: Bool) throws -> ChangeSet {
+    if schemaChanged { try foreign.followSchema() }
     try introduce()
+    let change = try insert(
+      summary, origin: origin, counterBefore: counterBefore,
+      counterAfter: counterBefore.map { $0 &+ 1 }, continuity: continuity())
+    try pruneNowAndThen(newest: change.token, time: change.stamp)
+    if schemaChanged { schemaVersion = nil }
+    return change
+  }
+
+  private func insert(
+    _ summary: CommitSummary, origin: Int64, counterBefore: UInt32?, counterAfter: UInt32?,
+    continuity: Int64?
+  ) throws -> ChangeSet {
     let first = head + 1
     let token = head + Int64(summary.changes.count) + 1
     let time = Int64((Date().timeIntervalSince1970 * 1000).rounded())
-    let counterAfter = counterBefore.map { $0 &+ 1 }
     let insert = try sqlite.prepare(
       """
       INSERT INTO boutiquedb_cdc
@@ -88,38 +161,28 @@ final class ChangeLogWriter {
     try insert.bind(first, at: 2)
     try insert.bind(time, at: 3)
     try insert.bind(origin, at: 4)
-    if let counterBefore, let counterAfter {
-      try insert.bind(Int64(counterBefore), at: 5)
-      try insert.bind(Int64(counterAfter), at: 6)
-    } else {
-      try insert.bindNull(at: 5)
-      try insert.bindNull(at: 6)
-    }
+    try insert.bind(counterBefore.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 5)
+    try insert.bind(counterAfter.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 6)
     try insert.bind(summary.tablesJSON, at: 7)
     try insert.bind(summary.changesJSON, at: 8)
-    let continuity = continuity()
-    if let continuity {
-      try insert.bind(continuity, at: 9)
-    } else {
-      try insert.bindNull(at: 9)
-    }
+    try insert.bind(continuity.map { SQLiteValue.integer($0) } ?? .null, at: 9)
     try insert.run()
-    try pruneNowAndThen(newest: token, time: time)
-    if schemaChanged { schemaVersion = nil }
     return ChangeSet(
-      token: token, first: first, summary: summary, isEverything: false, origin: origin,
+      token: token, first: first, summary: summary, isEverything: false,
+      origin: origin == Self.foreignOrigin ? nil : origin,
       time: time, counterBefore: counterBefore, counterAfter: counterAfter, continuity: continuity)
   }
 
   /// Notes that the transaction with `change` is committed.
   func didCommit(_ change: ChangeSet?) {
+    foreign.didCommit()
     guard let change else {
       // Without a row of ours the counter may have moved or not (a pragma writes pages as well).
       knownCounter = nil
       return
     }
     head = change.token
-    isIntroduced = true
+    if change.origin != nil { isIntroduced = true }
     commitsSincePruning += 1
     // After a change of the schema the shapes have to be read again.
     knownCounter = schemaVersion == nil ? nil : change.counterAfter
@@ -129,6 +192,10 @@ final class ChangeLogWriter {
   func didRollBack() {
     knownCounter = nil
     isIntroduced = false
+    adopted = nil
+    // The triggers that this transaction made are gone with it.
+    if foreign.hasChangedSchema { schemaVersion = nil }
+    foreign.didRollBack()
   }
 
   /// Makes the log anew after a foreign tool has dropped it.

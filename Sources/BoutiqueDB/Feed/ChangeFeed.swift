@@ -47,6 +47,10 @@ final class FeedReader: ChangeObserver {
     var mayHaveMore = true
     var failure: (any Error)?
     var continuation: CheckedContinuation<Void, Never>?
+    /// What foreign commits become that are not in the log yet; they are waited for once.
+    var tail = ChangeReader.Tail.awaited
+    /// The token after which foreign commits were put into the log last.
+    var adoptedAfter: Int64?
   }
 
   /// How many commits are read at a time.
@@ -136,13 +140,15 @@ final class FeedReader: ChangeObserver {
   private func read() async throws {
     guard let position = guarded.withLock(\.position) else { return }
     let core = core
+    let adopter = core.hub.source?.adopter
+    let tail = adopter == nil ? .everything : guarded.withLock(\.tail)
     let (batch, origins) = try await core.read {
       connection -> (ChangeReader.Batch, [Int64: ChangeOrigin]) in
       let sqlite = connection.sqlite
       // Before the first statement, and so before the snapshot is taken.
       let continuity = core.continuity
       let batch = try ChangeReader.changes(
-        after: position, limit: Self.batchSize, continuity: continuity, on: sqlite)
+        after: position, limit: Self.batchSize, continuity: continuity, tail: tail, on: sqlite)
       var origins: [Int64: ChangeOrigin] = [:]
       for id in Set(batch.changes.compactMap(\.origin)) {
         let row = try connection.queryOne(
@@ -154,13 +160,36 @@ final class FeedReader: ChangeObserver {
     let own = core.hub.monitor.withLock(\.ownOrigin)
     guarded.withLock { guarded in
       guarded.position = batch.position
-      if batch.hasMore { guarded.mayHaveMore = true }
+      guarded.tail = .awaited
+      if batch.hasMore || batch.awaitsAdoption && !batch.changes.isEmpty {
+        guarded.mayHaveMore = true
+      }
       guarded.buffer.append(
         contentsOf: batch.changes.lazy.filter { !$0.isEmpty }.map { change in
           let origin: ChangeOrigin =
             change.origin.map { $0 == own ? .thisProcess : origins[$0] ?? .foreign } ?? .foreign
           return BoutiqueChange(change, generation: batch.position.generation, origin: origin)
         })
+    }
+    if batch.awaitsAdoption, batch.changes.isEmpty { adopt(after: batch.position.token) }
+  }
+
+  /// Has foreign commits put into the log, and reads on when they are, or cannot be.
+  private func adopt(after token: Int64) {
+    // When the log has not grown by the last attempt, another will not help.
+    if guarded.withLock({ $0.adoptedAfter == token }) {
+      signal {
+        $0.mayHaveMore = true
+        $0.tail = .everything
+      }
+      return
+    }
+    core.hub.source?.adopter?.request { [weak self] isAdopted in
+      self?.signal {
+        $0.mayHaveMore = true
+        $0.adoptedAfter = token
+        if !isAdopted { $0.tail = .everything }
+      }
     }
   }
 

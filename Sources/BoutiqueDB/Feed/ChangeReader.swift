@@ -35,6 +35,18 @@ enum ChangeReader {
     var position: LogPosition
     /// Whether the log holds more than this batch.
     var hasMore: Bool
+    /// Whether foreign commits follow that are not in the log yet (see `ForeignCapture`).
+    ///
+    /// The position stands before them.
+    var awaitsAdoption = false
+  }
+
+  /// What foreign commits after the newest row of the log become.
+  enum Tail {
+    /// Everything.
+    case everything
+    /// Nothing yet, if the database's triggers have noted them; somebody of ours will put them in the log.
+    case awaited
   }
 
   /// Returns the position of the newest commit that `sqlite` sees now.
@@ -80,7 +92,8 @@ enum ChangeReader {
   /// - Parameter continuity: the present one, read before the snapshot was taken.
   /// - Precondition: a deferred transaction is open in which nothing has been read yet.
   static func changes(
-    after position: LogPosition, limit: Int, continuity: Int64?, on sqlite: Connection
+    after position: LogPosition, limit: Int, continuity: Int64?, tail: Tail = .everything,
+    on sqlite: Connection
   ) throws -> Batch {
     let counterBeforeSnapshot = sqlite.walIndexHeader()?.change
     var position = position
@@ -110,11 +123,11 @@ enum ChangeReader {
         everything()
       } else if !position.isLive, !change.continues(position) {
         everything()
-      } else if let counter = position.counter, let before = change.counterBefore,
-        counter != before
-      {
+      } else if !change.continuesChain(of: position) {
         everything()
       }
+      // The log says itself that it cannot say more.
+      if change.isEverything, changes.last?.isEverything == true { changes.removeLast() }
       changes.append(change)
       position.token = change.token
       position.stamp = change.stamp
@@ -143,6 +156,10 @@ enum ChangeReader {
     if let counter = position.counter {
       let now = sqlite.walIndexHeader()?.change ?? before
       if before.isAhead(of: counter) {
+        if tail == .awaited, try ForeignCapture.isPrecise(on: sqlite) {
+          return Batch(
+            changes: changes, position: position, hasMore: false, awaitsAdoption: true)
+        }
         everything()
         position.counter = before
       } else if counter.isAhead(of: now) {
@@ -207,13 +224,26 @@ enum ChangeReader {
       token: token, first: select.int64(1),
       summary: summary ?? CommitSummary(tables: [], changes: []),
       // A row that cannot be read is a change that cannot be described.
-      isEverything: summary == nil, origin: select.int64(3), time: select.int64(2),
+      isEverything: summary == nil,
+      origin: select.int64(3) == ChangeLogWriter.foreignOrigin ? nil : select.int64(3),
+      time: select.int64(2),
       counterBefore: select.counter(4), counterAfter: select.counter(5),
       continuity: select.number(8))
   }
 }
 
 extension ChangeSet {
+  /// Whether nobody has committed between a position and this commit.
+  ///
+  /// What foreign programs did may stand in the log after the reader has heard of a part of it as
+  /// "everything": that part is in it once more.
+  func continuesChain(of position: LogPosition) -> Bool {
+    guard let counter = position.counter, let before = counterBefore else { return true }
+    if counter == before { return true }
+    guard origin == nil, let after = counterAfter else { return false }
+    return counter.isAhead(of: before) && !counter.isAhead(of: after)
+  }
+
   /// Whether the chain of counters means something from a stored position to this commit.
   fileprivate func continues(_ position: LogPosition) -> Bool {
     continuity != nil && continuity == position.continuity

@@ -33,6 +33,8 @@ public final class BoutiqueConnection {
   /// All that follows fails with it, and so does the commit: half a closure is never committed.
   private(set) var fatalError: BoutiqueError?
   private var savepointDepth = 0
+  /// Called before a table of the database is altered.
+  var willAlter: ((_ table: String) throws -> Void)?
   /// Whether this is the library's own work.
   private let mayTouchInternalTables: Bool
 
@@ -247,6 +249,10 @@ public final class BoutiqueConnection {
         throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
       }
       collector?.noteSchemaChanges(of: statement.effects)
+      for change in statement.effects.schemaChanges
+      where change.kind == .alterTable && change.databaseName == "main" {
+        try willAlter?(change.objectName)
+      }
     }
     region?.formUnion(statement.readSet)
   }

@@ -159,7 +159,11 @@ final class Writer {
   }
 
   private func conclude(_ write: PendingWrite, _ outcome: Outcome) {
-    if let change = outcome.change { hub.publish(change) }
+    if let change = outcome.change {
+      // What foreign programs did before comes first.
+      if let adopted = log.adopted { hub.publish(adopted) }
+      hub.publish(change)
+    }
     if case .failure(BoutiqueError.fileReplaced) = outcome.result,
       case .failure(let error) = outcome.result
     {
@@ -202,6 +206,7 @@ final class Writer {
     let connection = BoutiqueConnection(
       sqlite: sqlite, role: .write, collector: collector, cancellation: cancellation,
       mayTouchInternalTables: isOwnWork)
+    connection.willAlter = { [log] in try log.foreign.willAlter($0) }
     do {
       // With SQLite's write lock held, no other program's checkpoint can cut the log.
       try files?.checkLog(of: sqlite)
@@ -218,7 +223,8 @@ final class Writer {
       let isUntouched = collector.isEmpty && sqlite.totalChanges == changesBefore
       let change =
         isUntouched
-        ? nil : try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
+        ? try log.appendNothing()
+        : try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
       try ImmediateTransaction.commit(on: sqlite)
       log.didCommit(change)
       return change
