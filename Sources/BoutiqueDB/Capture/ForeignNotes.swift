@@ -2,13 +2,15 @@ import SQLiteConnection
 
 /// Turns what triggers noted of foreign commits into the description of one change.
 ///
-/// The notes tell what happened row by row, but not all of it: a row that `REPLACE` displaces is noted
-/// before, when nobody knows whether it will be. So each row that is named is looked up in the end, and
-/// the description agrees with what is there:
+/// The notes tell what happened row by row, but not all of it: a row that `REPLACE` may displace is noted
+/// before, when nobody knows whether it will be. What follows tells:
 ///
-/// - a row that may have been displaced and is gone was deleted; one that is followed by an insertion of
-///   the same key was replaced (deleted and inserted); one that is still there counts as updated;
-/// - a row whose notes say that it is there, and which is not, was deleted, and the other way round.
+/// - an insertion of the same key: it was displaced, else the insertion would have failed;
+/// - an update of it: it was not (an upsert, say), since it was there to be updated;
+/// - neither: it was displaced if it is gone now, and not if it is there, since nothing put it back.
+///
+/// Each row that is named is looked up in the end, so that the description agrees with what is there: one
+/// whose notes say that it is there, and which is not, was deleted, and the other way round.
 struct ForeignNotes {
   /// Whether a row is in the database now.
   typealias Lookup = (_ table: ForeignTable, _ key: RowKey) throws -> Bool
@@ -88,12 +90,13 @@ struct ForeignNotes {
     var state = known[row] ?? Known()
     switch kind {
     case .displaced:
+      // A row can share several things with a new one.
+      guard state.displacement == nil else { break }
       state.displacement = changes.count
-      append(.update, row, columns: Array(tables[row.table].columns.indices))
+      changes.append(nil)
     case .insert:
       if let place = state.displacement {
-        changes[place]?.kind = .delete
-        changes[place]?.columns = []
+        changes[place] = deletion(of: row)
       } else if let place = state.update {
         // A row that is moved to another key fires the triggers of its columns too, in no certain order.
         changes[place] = nil
@@ -113,10 +116,15 @@ struct ForeignNotes {
         state.update = changes.count
         append(.update, row, columns: positions)
       }
+      state.displacement = nil
       state.isThere = true
     case .table: break
     }
     known[row] = state
+  }
+
+  private func deletion(of row: Row) -> RecordedChange {
+    RecordedChange(kind: .delete, table: row.table, key: row.key, columns: [])
   }
 
   private mutating func append(_ kind: RecordedChange.Kind, _ row: Row, columns: [Int]) {
@@ -130,9 +138,8 @@ struct ForeignNotes {
     for row in order where !wholes.contains(row.table) {
       guard let state = known[row] else { continue }
       let exists = try isThere(tables[row.table], row.key)
-      if !exists, let place = state.displacement, state.isThere, state.update ?? 0 < place {
-        changes[place]?.kind = .delete
-        changes[place]?.columns = []
+      if !exists, let place = state.displacement {
+        changes[place] = deletion(of: row)
       } else if exists != state.isThere {
         append(exists ? .insert : .delete, row, columns: [])
       }

@@ -161,6 +161,7 @@ final class FeedReader: ChangeObserver {
     guarded.withLock { guarded in
       guarded.position = batch.position
       guarded.tail = .awaited
+      if !batch.awaitsAdoption { guarded.adoptedAfter = nil }
       if batch.hasMore || batch.awaitsAdoption && !batch.changes.isEmpty {
         guarded.mayHaveMore = true
       }
@@ -187,8 +188,7 @@ final class FeedReader: ChangeObserver {
     core.hub.source?.adopter?.request { [weak self] isAdopted in
       self?.signal {
         $0.mayHaveMore = true
-        $0.adoptedAfter = token
-        if !isAdopted { $0.tail = .everything }
+        if isAdopted { $0.adoptedAfter = token } else { $0.tail = .everything }
       }
     }
   }

@@ -24,7 +24,7 @@ final class HubThread {
   private var schedule: BellSchedule
   /// While foreign commits are being put into the log for us: the token after which they will stand.
   private var adoptingAfter: Int64?
-  /// The token after which that was done last.
+  /// For the look that follows such an attempt: the token after which the commits stand now.
   private var adoptedAfter: Int64?
 
   init(hub: ChangeHub, source: HubSource) {
@@ -158,6 +158,7 @@ final class HubThread {
   private func look(tail: ChangeReader.Tail) throws -> Bool {
     guard let connection, let position = hub.monitor.withLock(\.position) else { return false }
     let counter = connection.walIndexHeader()?.change
+    defer { adoptedAfter = nil }
     if let counter, counter == position.counter { return false }
     var found = false
     var tail = tail
