@@ -103,8 +103,6 @@ enum TruthTable {
     CREATE VIRTUAL TABLE note USING fts5 (body);
     CREATE TABLE article (id INTEGER PRIMARY KEY, body);
     CREATE VIRTUAL TABLE found USING fts5 (body, content = 'article', content_rowid = 'id');
-    CREATE TRIGGER article_insert AFTER INSERT ON article
-      BEGIN INSERT INTO found (rowid, body) VALUES (new.id, new.body); END;
     CREATE VIRTUAL TABLE box USING rtree (id, x0, x1);
     """
 }

@@ -190,6 +190,8 @@ struct TruthTableRun {
     for try await change in db.changes(since: start) {
       if change.tables == ["marker"] { return all }
       all.append(change)
+      // The marker may be a part of it, where the log is another one.
+      if change.isEverything { try await mark(2) }
     }
     return all
   }
@@ -229,7 +231,11 @@ struct TruthTableRun {
 
   private func text(of row: RowChange) async throws -> String {
     let key = row.key.map { value in
-      if case .text(let text) = value { text } else { "\(value)" }
+      switch value {
+      case .text(let text): text
+      case .blob(let bytes): "x'" + bytes.map { String($0, radix: 16) }.joined(separator: " ") + "'"
+      default: "\(value)"
+      }
     }.joined(separator: ", ")
     let isWithoutRowID = ["w", "select"].contains(row.table)
     var text = "\(row.kind.rawValue) " + (isWithoutRowID ? "(\(key))" : key)
