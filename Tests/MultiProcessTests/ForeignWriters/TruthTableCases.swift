@@ -1,5 +1,12 @@
 extension TruthTable {
-  static let cases: [Case] = [
+  static let sections: [(title: String, cases: [Case])] = [
+    ("Rows", rows), ("Virtual tables", virtualOnes), ("The schema", schema),
+    ("The file as a whole", file), ("Programs that get in our way", adversaries),
+  ]
+
+  static let cases = sections.flatMap(\.cases)
+
+  private static let rows: [Case] = [
     Case(
       title: "`INSERT`", sql: "INSERT INTO t VALUES (4, 'four', 4)", own: "t: insert 4",
       precise: "t: insert 4"),
@@ -187,8 +194,9 @@ extension TruthTable {
         other.execute('ATTACH ? AS o', (path,))
         other.execute("REPLACE INTO o.t VALUES (4, 'one', 4)")
         """, library: .refuses, own: "refused", precise: "t: delete 1, insert 4"),
+  ]
 
-    // Virtual tables.
+  private static let virtualOnes: [Case] = [
     Case(
       title: "FTS5", tables: .virtual, sql: "INSERT INTO note VALUES ('a word')",
       own: "note whole", precise: "everything"),
@@ -205,8 +213,9 @@ extension TruthTable {
       title: "an ordinary table beside virtual ones", tables: .virtual,
       sql: "INSERT INTO t VALUES (4, 'four', 4)", own: "t: insert 4",
       precise: "t: insert 4; box whole, found whole, note whole"),
+  ]
 
-    // The schema.
+  private static let schema: [Case] = [
     Case(
       title: "`CREATE TABLE`", sql: "CREATE TABLE fresh (a)",
       own: "fresh whole, sqlite_schema whole", precise: "everything"),
@@ -259,8 +268,9 @@ extension TruthTable {
       library: .refuses, own: "refused", precise: "everything"),
     Case(
       title: "`ANALYZE`", sql: "ANALYZE", library: .refuses, own: "refused", precise: "everything"),
+  ]
 
-    // The file.
+  private static let file: [Case] = [
     Case(
       title: "restore over the file: `.restore`, the backup API", shell: [".restore '{backup}'"],
       python: """
@@ -271,8 +281,9 @@ extension TruthTable {
       title: "`mv` of another file over it", shell: [".shell mv '{backup}' '{path}'"],
       python: "import os; os.rename(backup, path)", library: .none, own: "–",
       coarse: "error fileReplaced", precise: "error fileReplaced"),
+  ]
 
-    // Against us.
+  private static let adversaries: [Case] = [
     Case(
       title: "`DROP TRIGGER` of one of ours, then `INSERT`",
       sql: "DROP TRIGGER IF EXISTS boutiquedb_foreign_insert_t; INSERT INTO t VALUES (4, 'four', 4)",
