@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// Collects what SQLite's authorizer tells while a statement is compiled.
 ///
@@ -20,8 +21,9 @@ final class AuthorizerRecorder {
   /// Decides which pragmas are compiled.
   var pragmaPolicy: ((_ name: String, _ argument: String?) -> Bool)?
 
-  /// The table of the main database into which nothing is inserted, as a C string.
-  var ignoredInsertionTable: ContiguousArray<CChar>?
+  /// Triggers that do nothing: the beginning of their names, and the table of the main database that they
+  /// insert into, as C strings.
+  var silenced: (prefix: ContiguousArray<CChar>, table: ContiguousArray<CChar>)?
 
   /// Forgets what was collected.
   func discard() {
@@ -37,12 +39,10 @@ final class AuthorizerRecorder {
   func install(on database: OpaquePointer) {
     sqlite3_set_authorizer(
       database,
-      { context, action, first, second, databaseName, _ in
+      { context, action, first, second, databaseName, trigger in
         guard let context else { return SQLITE_OK }
         let recorder = Unmanaged<AuthorizerRecorder>.fromOpaque(context).takeUnretainedValue()
-        if action == SQLITE_INSERT, recorder.ignores(insertionInto: first, databaseName) {
-          return SQLITE_IGNORE
-        }
+        if recorder.ignores(action, first, databaseName, in: trigger) { return SQLITE_IGNORE }
         recorder.record(action, first, second, databaseName)
         if action == SQLITE_PRAGMA, !recorder.allows(pragma: first, second) { return SQLITE_DENY }
         return SQLITE_OK
@@ -68,13 +68,28 @@ final class AuthorizerRecorder {
     }
   }
 
+  /// Whether SQLite compiles an insertion to nothing, or what is read to NULL.
   private func ignores(
-    insertionInto table: UnsafePointer<CChar>?, _ databaseName: UnsafePointer<CChar>?
+    _ action: Int32, _ table: UnsafePointer<CChar>?, _ databaseName: UnsafePointer<CChar>?,
+    in trigger: UnsafePointer<CChar>?
   ) -> Bool {
-    guard let ignoredInsertionTable, let table, let databaseName else { return false }
-    return ignoredInsertionTable.withUnsafeBufferPointer { name in
-      name.baseAddress.map { sqlite3_stricmp($0, table) == 0 } ?? false
-    } && sqlite3_stricmp(databaseName, "main") == 0
+    guard let silenced, let databaseName, sqlite3_stricmp(databaseName, "main") == 0 else {
+      return false
+    }
+    switch action {
+    case SQLITE_INSERT:
+      guard let table else { return false }
+      return silenced.table.withUnsafeBufferPointer { name in
+        name.baseAddress.map { sqlite3_stricmp($0, table) == 0 } ?? false
+      }
+    case SQLITE_READ:
+      guard let trigger else { return false }
+      return silenced.prefix.withUnsafeBufferPointer { prefix in
+        prefix.baseAddress.map { strncmp($0, trigger, prefix.count - 1) == 0 } ?? false
+      }
+    default:
+      return false
+    }
   }
 
   private func allows(

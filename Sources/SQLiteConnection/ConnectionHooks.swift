@@ -94,13 +94,16 @@ extension Connection {
     handle.recorder.pragmaPolicy = policy
   }
 
-  /// Makes every insertion into a table of the main database do nothing, those of triggers included.
+  /// Makes triggers whose names begin with `prefix` do nothing, as long as all they do is insert into `table`
+  /// of the main database.
   ///
-  /// Such an insertion is compiled to no code at all, with the query that feeds it. Set it before preparing
-  /// anything.
-  package func ignoreInsertions(into table: String) {
+  /// Every insertion into the table is compiled to no code at all, with the query that feeds it, and what
+  /// the triggers' conditions read is NULL. Set it before preparing anything.
+  package func silenceTriggers(named prefix: String, insertingInto table: String) {
     flushStatementCache()
-    handle.recorder.ignoredInsertionTable = ContiguousArray(table.utf8CString)
+    handle.recorder.silenced = (
+      ContiguousArray(prefix.utf8CString), ContiguousArray(table.utf8CString)
+    )
   }
 
   /// Sets who is told of each row just before it changes.

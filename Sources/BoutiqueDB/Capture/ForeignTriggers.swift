@@ -20,8 +20,10 @@ import StructuredQueries
 ///    `recursive_triggers` is on), so the rows that it could remove are noted before it does.
 /// 4. They stop noting by themselves: past a bound the oldest notes go, which leaves a gap that is seen.
 ///
-/// Our own connections compile the insertions to nothing (`Connection.ignoreInsertions`), since the hook
-/// sees more; what remains is the cost of calling an empty program.
+/// Our own connections compile the insertions to nothing (`Connection.silenceTriggers`), since the hook
+/// sees more; what remains is the cost of calling an empty program. The conditions of the triggers that look
+/// for displaced rows are for foreign programs: an `INSERT … SELECT` into a table with a trigger sets up a
+/// temporary table each time, found something or not.
 enum ForeignTriggers {
   /// What all their names begin with.
   static let prefix = "boutiquedb_foreign_"
@@ -69,11 +71,15 @@ enum ForeignTriggers {
       }
     }
     return [
-      writer.trigger("replace", "BEFORE INSERT", writer.displacedByInsert()),
+      writer.trigger(
+        "replace", "BEFORE INSERT", when: writer.mayDisplace(except: nil),
+        writer.displaced(except: nil)),
       writer.trigger("insert", "AFTER INSERT", [writer.note(.insert, "new")]),
       writer.trigger("delete", "AFTER DELETE", [writer.note(.delete, "old")]),
       writer.trigger(
-        "move", "BEFORE UPDATE" + writer.ofUniqueColumns(), writer.displacedByUpdate()),
+        "move", "BEFORE UPDATE" + writer.ofUniqueColumns(),
+        when: writer.mayDisplace(except: writer.updatedRow),
+        writer.displaced(except: writer.updatedRow)),
       writer.trigger("key", "AFTER UPDATE OF " + writer.ofKey(), writer.keyUpdate()),
     ] + writer.columnUpdates()
   }
@@ -84,12 +90,15 @@ enum ForeignTriggers {
     let table: ForeignTable
     var name: String { text(table.name) }
 
-    func trigger(_ purpose: String, _ event: String, _ steps: [String]) -> Trigger {
+    func trigger(
+      _ purpose: String, _ event: String, when condition: String? = nil, _ steps: [String]
+    ) -> Trigger {
       let name = prefix + purpose + "_" + table.name
       return Trigger(
         name: name, table: table.name,
         sql: "CREATE TRIGGER \(quoted(identifier: name)) \(event) "
-          + "ON \(quoted(identifier: table.name)) BEGIN "
+          + "ON \(quoted(identifier: table.name)) " + (condition.map { "WHEN \($0) " } ?? "")
+          + "BEGIN "
           + steps.map { $0 + "; " }.joined() + "END")
     }
 
@@ -121,33 +130,39 @@ enum ForeignTriggers {
 
     // MARK: REPLACE
 
-    func displacedByInsert() -> [String] { displaced(except: nil) }
-
-    func displacedByUpdate() -> [String] {
-      let same = key.map { "displaced.\($0) IS old.\($0)" }.joined(separator: " AND ")
-      return displaced(except: same)
+    /// The row that is updated, which does not displace itself.
+    var updatedRow: String {
+      key.map { "displaced.\($0) IS old.\($0)" }.joined(separator: " AND ")
     }
 
-    private func displaced(except same: String?) -> [String] {
-      var steps = table.uniqueness.map { unique in
-        let conditions =
-          unique.columns.isEmpty
-          ? key.map { "displaced.\($0) = new.\($0)" }
-          : unique.columns.map { column in
-            let name = quoted(identifier: column.name)
-            return "displaced.\(name) = new.\(name) COLLATE \(quoted(identifier: column.collation))"
-          }
-        return "\(target) SELECT \(Kind.displaced.rawValue), \(name), NULL, \(keys("displaced")) "
-          + "FROM \(quoted(identifier: table.name)) AS displaced WHERE "
-          + (conditions + (same.map { ["NOT (\($0))"] } ?? [])).joined(separator: " AND ")
-      }
-      if !table.replacedNulls.isEmpty {
-        let nulls = Set(table.replacedNulls).sorted().map {
-          "new.\(quoted(identifier: $0)) IS NULL"
+    func displaced(except same: String?) -> [String] {
+      table.uniqueness.map {
+        "\(target) SELECT \(Kind.displaced.rawValue), \(name), NULL, \(keys("displaced")) "
+          + rows(sharing: $0, except: same)
+      } + (replacesNull.map { [noteTable(where: $0)] } ?? [])
+    }
+
+    func mayDisplace(except same: String?) -> String {
+      (table.uniqueness.map { "EXISTS (SELECT 1 \(rows(sharing: $0, except: same)))" }
+        + (replacesNull.map { [$0] } ?? [])).joined(separator: " OR ")
+    }
+
+    private func rows(sharing unique: ForeignTable.Uniqueness, except same: String?) -> String {
+      let conditions =
+        unique.columns.isEmpty
+        ? key.map { "displaced.\($0) = new.\($0)" }
+        : unique.columns.map { column in
+          let name = quoted(identifier: column.name)
+          return "displaced.\(name) = new.\(name) COLLATE \(quoted(identifier: column.collation))"
         }
-        steps.append(noteTable(where: nulls.joined(separator: " OR ")))
-      }
-      return steps
+      return "FROM \(quoted(identifier: table.name)) AS displaced WHERE "
+        + (conditions + (same.map { ["NOT (\($0))"] } ?? [])).joined(separator: " AND ")
+    }
+
+    private var replacesNull: String? {
+      guard !table.replacedNulls.isEmpty else { return nil }
+      return Set(table.replacedNulls).sorted().map { "new.\(quoted(identifier: $0)) IS NULL" }
+        .joined(separator: " OR ")
     }
 
     /// The columns whose update can displace another row; none named where a generated one is among them.

@@ -155,7 +155,8 @@ struct DatabaseOpener {
     // by which DELETE without WHERE tells nobody of its rows.
     sqlite.setPreupdateObserver(collector)
     // Nor may it note for foreign writers' sake what the hook sees.
-    sqlite.ignoreInsertions(into: CaptureSchema.foreignTable)
+    sqlite.silenceTriggers(
+      named: ForeignTriggers.prefix, insertingInto: CaptureSchema.foreignTable)
     sqlite.flushStatementCache()
 
     let path = path

@@ -208,7 +208,8 @@ final class TallyModel: Sendable {
     for try await change in db.changes(since: token) {
       let read = try await Self.read(db)
       state.withLock { state in
-        if change.isEverything {
+        // Past the row limit of a commit, the table counts as a whole.
+        if change.isEverything || change.wholeTables.contains("tally") {
           state = read
         } else {
           for row in change.rows {

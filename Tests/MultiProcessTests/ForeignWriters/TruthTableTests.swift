@@ -13,11 +13,14 @@ extension MultiProcess {
       case python
     }
 
-    @Test(arguments: TruthTable.cases, Writer.allCases)
+    /// One of the two foreign programs for each statement, in turn: coarse looks at neither.
+    @Test(
+      arguments: zip(
+        TruthTable.cases,
+        TruthTable.cases.indices.map { $0 % 2 == 0 ? Writer.shell : Writer.python }))
     func `a statement is described as the table says, coarse`(
       _ example: TruthTable.Case, by writer: Writer
     ) async throws {
-      guard writer != .library else { return }
       try await check(example, by: writer, capture: .coarse, expected: example.coarse)
     }
 
@@ -37,6 +40,7 @@ extension MultiProcess {
       try await withScene { scene in
         var configuration = BoutiqueConfiguration()
         configuration.foreignCapture = capture
+        configuration.synchronous = .off
         let plan = BoutiqueMigrationPlan {
           BoutiqueMigration("tables") { conn in
             try conn.executeScript(example.tables.sql)
