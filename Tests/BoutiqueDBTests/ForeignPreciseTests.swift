@@ -11,6 +11,8 @@ import Testing
   static var precise: BoutiqueConfiguration {
     var configuration = BoutiqueConfiguration()
     configuration.foreignCapture = .precise
+    // The patience with which foreign commits are described is a tenth of it.
+    configuration.writeLockTimeout = .seconds(600)
     return configuration
   }
 
@@ -320,7 +322,9 @@ import Testing
   }
 
   @Test func `a foreign program that keeps the lock does not keep the news`() async throws {
-    try await withTestDatabase(configuration: Self.precise, migrations: Self.plan) { db, _ in
+    var configuration = Self.precise
+    configuration.writeLockTimeout = .seconds(2)
+    try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
       try await db.write { _ = try $0.execute("INSERT INTO plain VALUES (1)") }
       var feed = db.changes(since: try await db.currentToken()).makeAsyncIterator()
       let holder = try Connection(path: db.path)

@@ -16,16 +16,19 @@ final class ForeignAdopter: Sendable {
     var lastEnd: MonotonicTime?
   }
 
-  /// How long the commits of foreign programs stay undescribed at most.
-  private static let bound = Duration.seconds(1)
   /// How long to wait from one attempt to the next, so that foreign programs that write without a pause are
   /// not held up by an adoption for each of their commits.
   private static let pause = Duration.milliseconds(5)
 
   private let gate: WriteGate
+  /// How long the commits of foreign programs stay undescribed at most.
+  private let bound: Duration
   private let state = Mutex(State())
 
-  init(gate: WriteGate) { self.gate = gate }
+  init(gate: WriteGate, bound: Duration) {
+    self.gate = gate
+    self.bound = bound
+  }
 
   /// Begins an attempt, or joins the next one.
   ///
@@ -50,7 +53,7 @@ final class ForeignAdopter: Sendable {
       let isAdopted: Bool
       do {
         try await PendingWrite(
-          .transaction { _ in }, purpose: "describe foreign commits", timeout: Self.bound
+          .transaction { _ in }, purpose: "describe foreign commits", timeout: bound
         ).run(through: gate)
         isAdopted = true
       } catch {

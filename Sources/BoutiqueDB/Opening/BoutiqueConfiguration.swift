@@ -32,7 +32,8 @@ public struct BoutiqueConfiguration: Sendable {
     case coarse
     /// Triggers of ours in the schema tell which rows such a commit changed.
     ///
-    /// What they cannot see (a change of the schema, a virtual table) still refreshes everything.
+    /// What they cannot see (a change of the schema, a virtual table) still refreshes everything. So does a
+    /// commit that could not be put into the change log within a tenth of ``writeLockTimeout``.
     case precise
   }
 

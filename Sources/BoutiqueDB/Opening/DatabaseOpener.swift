@@ -192,7 +192,8 @@ struct DatabaseOpener {
         sharesFile
           ? HubSource(
             factory: factory, files: files, pollInterval: configuration.cdcPollInterval,
-            usesInotify: configuration.usesInotify, adopter: ForeignAdopter(gate: gate)) : nil
+            usesInotify: configuration.usesInotify,
+            adopter: ForeignAdopter(gate: gate, bound: configuration.writeLockTimeout / 10)) : nil
       })
     let writer = Writer(
       sqlite: sqlite, limits: limits, log: log, collector: collector, files: files,
