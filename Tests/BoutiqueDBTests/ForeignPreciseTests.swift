@@ -193,8 +193,8 @@ import Testing
 
   /// Each of these would hide a change if notes were taken for all that happened.
   @Test(arguments: [
-    ["PRAGMA user_version = 5", "INSERT INTO t VALUES (9, 'nine', 9)"],
-    ["PRAGMA application_id = 5", "INSERT INTO t VALUES (9, 'nine', 9)"],
+    ["PRAGMA user_version = 5", "INSERT INTO t VALUES (9, 'nine', 9), (10, 'ten', 10)"],
+    ["PRAGMA application_id = 5", "INSERT INTO t VALUES (9, 'nine', 9), (10, 'ten', 10)"],
     ["INSERT INTO note VALUES ('only in a virtual table')", "INSERT INTO t VALUES (9, 'nine', 9)"],
     ["INSERT INTO t VALUES (9, 'nine', 9)", "DELETE FROM boutiquedb_foreign"],
     [
