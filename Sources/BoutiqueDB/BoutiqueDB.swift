@@ -68,15 +68,38 @@ public final class BoutiqueDB: Sendable {
   /// closure throws, or the task is cancelled before the commit has begun, the transaction is rolled back
   /// and nobody hears of it. When this returns, the commit is visible to every process.
   ///
-  /// - Parameter body: runs on the database's writer thread. It must not wait for another write of the
-  ///   same database.
+  /// Small writes that wait at the same time may share one commit (``BoutiqueConfiguration/groupCommitLimit``);
+  /// each still is all or nothing by itself, and none returns before the commit.
+  ///
+  /// - Parameters:
+  ///   - priority: a background write lets normal ones go first, of every process, though not for ever.
+  ///   - timeout: how long waiting and running may take together, instead of
+  ///     ``BoutiqueConfiguration/writeLockTimeout`` for the waiting alone. When it is over while the write
+  ///     waits, ``BoutiqueError/lockTimeout(_:)`` is thrown; when it is over before the closure has ended,
+  ///     the running statement is interrupted, everything undone, and ``BoutiqueError/writeTimedOut(_:)``
+  ///     thrown.
+  ///   - body: runs on the database's writer thread, once. It must not wait for another write of the same
+  ///     database.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, ``BoutiqueError``, or `CancellationError`.
   @discardableResult
   public func write<R: Sendable>(
+    priority: WritePriority = .normal, timeout: Duration? = nil,
     _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
   ) async throws -> R {
-    try await core.write(purpose: "write", body)
+    try await core.write(purpose: "write", priority: priority, limit: timeout, body)
+  }
+
+  /// Runs a closure as ``write(priority:timeout:_:)`` does, and says which commit holds it.
+  ///
+  /// - Returns: what `body` returns, and the token of its commit. When nothing was changed the token is at
+  ///   least as new as everything that `body` saw.
+  public func writeWithToken<R: Sendable>(
+    priority: WritePriority = .normal, timeout: Duration? = nil,
+    _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
+  ) async throws -> (value: R, token: ChangeToken) {
+    try await core.writeWithToken(
+      purpose: "write", priority: priority, limit: timeout, body)
   }
 
   /// Runs a closure in one snapshot: everything it reads is of one moment, whatever others commit.

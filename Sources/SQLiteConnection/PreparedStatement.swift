@@ -24,6 +24,8 @@ package final class PreparedStatement {
   package let sql: String
   /// Whether it leaves the content of the database alone (`sqlite3_stmt_readonly`).
   package let isReadOnly: Bool
+  /// Whether its text has the word ROLLBACK: it may end the transaction, or make something that does.
+  package let mentionsRollback: Bool
   /// How many parameters it has.
   package let parameterCount: Int
   /// The tables and columns it reads, as of its last compilation.
@@ -47,6 +49,7 @@ package final class PreparedStatement {
     self.sql = sql
     self.handle = handle
     isReadOnly = sqlite3_stmt_readonly(pointer) != 0
+    mentionsRollback = ConflictText.mentionsRollback(sql)
     parameterCount = Int(sqlite3_bind_parameter_count(pointer))
     readSet = compilation.readSet
     effects = compilation.effects

@@ -13,6 +13,7 @@ final class ChangeCollector: PreupdateObserver {
   struct Mark {
     fileprivate let changes: Int
     fileprivate let tables: [Table]
+    fileprivate let schemaChanged: Bool
   }
 
   fileprivate struct Table {
@@ -57,7 +58,9 @@ final class ChangeCollector: PreupdateObserver {
     lastPointer = nil
   }
 
-  func mark() -> Mark { Mark(changes: changes.count, tables: tables) }
+  func mark() -> Mark {
+    Mark(changes: changes.count, tables: tables, schemaChanged: schemaChanged)
+  }
 
   /// Drops what was gathered after `mark`.
   ///
@@ -69,6 +72,23 @@ final class ChangeCollector: PreupdateObserver {
     for (index, table) in tables.enumerated() where table.isMain { indexByName[table.name] = index }
     lastPointer = nil
   }
+
+  /// Notes that another write's part of the transaction begins: the limit of rows is each one's own.
+  ///
+  /// - Returns: what to give to `undo` when the part fails.
+  func beginPart() -> Mark {
+    for index in tables.indices { tables[index].rows = 0 }
+    return mark()
+  }
+
+  /// Drops a part as if it had never been, a change of the schema included.
+  func undo(to mark: Mark) {
+    rollBack(to: mark)
+    schemaChanged = mark.schemaChanged
+  }
+
+  /// How many changes were gathered.
+  var count: Int { changes.count }
 
   func noteSchemaChanges(of effects: StatementEffects) {
     lastPointer = nil

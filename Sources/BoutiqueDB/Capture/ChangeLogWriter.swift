@@ -29,6 +29,10 @@ final class ChangeLogWriter {
   private var isIntroduced = false
   private let started = Int64(Date().timeIntervalSince1970)
   private var counterBefore: UInt32?
+  /// Whether something in the schema may end a transaction by itself (`ON CONFLICT ROLLBACK`,
+  /// `RAISE(ROLLBACK, …)`), or once could.
+  private(set) var schemaMayRollBack = false
+  private var madeRollback = false
   private var commitsSincePruning = 0
   private let continuity: () -> Int64?
   /// Called when the schema was changed by somebody else, inside the transaction, before the closure.
@@ -59,6 +63,10 @@ final class ChangeLogWriter {
     if version != schemaVersion {
       if try !CaptureSchema.isInstalled(on: sqlite) { try reinstall() }
       try shapes.load(from: sqlite)
+      schemaMayRollBack =
+        try madeRollback
+        || sqlite.queryInt64(
+          "SELECT 1 FROM sqlite_schema WHERE sql LIKE '%rollback%' LIMIT 1") != nil
       // Each time until it passes: a program that was overtaken must not write the second time either.
       try onForeignSchemaChange?()
       schemaVersion = version
@@ -123,6 +131,12 @@ final class ChangeLogWriter {
     commitsSincePruning += 1
     // After a change of the schema the shapes have to be read again.
     knownCounter = schemaVersion == nil ? nil : change.counterAfter
+  }
+
+  /// Notes that a closure made something that may end a transaction, be it a temporary trigger.
+  func noteRollbackInSchema() {
+    madeRollback = true
+    schemaMayRollBack = true
   }
 
   /// Notes that the transaction is undone.

@@ -13,6 +13,8 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
         + "closure, or start the second write after the first has returned"
     case .lockTimeout(let timeout):
       return "the write lock of \(timeout.path) \(timeout.sentence)"
+    case .writeTimedOut(let timeout):
+      return "the write on \(timeout.path) \(timeout.sentence)"
     case .migrationLockTimeout(let timeout):
       return
         "another process is preparing or migrating \(timeout.path): the lock \(timeout.sentence)"
@@ -73,6 +75,15 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
 
   /// The same text as ``description``.
   public var errorDescription: String? { description }
+}
+
+extension WriteTimeout {
+  var sentence: String {
+    String(
+      format: "had %.2f s, waited %.2f s for its turn and ran for %.2f s: it was interrupted and "
+        + "undone; give it more time, or do less in one write",
+      limit.inSeconds, waited.inSeconds, ran.inSeconds)
+  }
 }
 
 extension LockTimeout {

@@ -14,6 +14,8 @@ public enum BoutiqueError: Error, Sendable {
   case transactionInProgress
   /// The write lock was not free in time.
   case lockTimeout(LockTimeout)
+  /// The time given to a write was over while it ran; it was interrupted and left nothing behind.
+  case writeTimedOut(WriteTimeout)
   /// Another process was preparing or migrating the file for longer than `migrationTimeout`.
   case migrationLockTimeout(LockTimeout)
   /// The file is not an SQLite database.

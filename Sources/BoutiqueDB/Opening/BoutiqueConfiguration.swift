@@ -103,6 +103,9 @@ public struct BoutiqueConfiguration: Sendable {
   public var leaseQuantum: Duration = .milliseconds(1)
   /// How many waiting writes of this process share one commit at most; 1 gives each its own.
   public var groupCommitLimit = 16
+  /// How long a background write lets normal ones go first, in this process and others; from then on it
+  /// is one of them.
+  public var backgroundWriteAging: Duration = .seconds(1)
   /// How long a lease may be held, by whomever, before ``eventHandler`` is told.
   public var longHoldWarning: Duration = .seconds(5)
   /// Is told what an operator should know; called on a thread of the library, must return soon.

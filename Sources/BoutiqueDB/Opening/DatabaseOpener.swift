@@ -44,6 +44,13 @@ struct DatabaseOpener {
     if configuration.writeLockTimeout < .zero { throw refuse("writeLockTimeout is not negative") }
     if configuration.migrationTimeout < .zero { throw refuse("migrationTimeout is not negative") }
     if configuration.leaseQuantum < .zero { throw refuse("leaseQuantum is not negative") }
+    if configuration.groupCommitLimit < 1 { throw refuse("groupCommitLimit is at least 1") }
+    if configuration.longHoldWarning <= .zero {
+      throw refuse("longHoldWarning is longer than zero")
+    }
+    if configuration.backgroundWriteAging < .zero {
+      throw refuse("backgroundWriteAging is not negative")
+    }
     if configuration.captureRowLimit < 0 { throw refuse("captureRowLimit is not negative") }
     if configuration.cdcRetention.rows < 1 { throw refuse("cdcRetention keeps at least one row") }
     if configuration.writeAheadLogBound < 0 { throw refuse("writeAheadLogBound is not negative") }
@@ -157,7 +164,8 @@ struct DatabaseOpener {
     sqlite.flushStatementCache()
 
     let path = path
-    let gate = WriteGate(path: path) {
+    let hold = HoldRecord(path: path, configuration: configuration, coordination: coordination)
+    let gate = WriteGate(path: path, aging: configuration.backgroundWriteAging) {
       coordination?.writeLease.wakeWaiter()
     } describeHolder: { waited in
       BoutiqueError.lockTimeout(
@@ -194,7 +202,7 @@ struct DatabaseOpener {
     let writer = Writer(
       sqlite: sqlite, limits: limits, log: log, collector: collector, files: files,
       coordination: coordination, gate: gate, hub: hub, checkpointer: checkpointer,
-      configuration: configuration)
+      configuration: configuration, hold: hold)
     if try migrator.isBehind(on: sqlite) {
       try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
     }
@@ -308,6 +316,7 @@ struct DatabaseOpener {
 
   /// The order is `OpenDatabase.close`'s.
   private func shutDown(_ core: OpenDatabase, _ writer: Writer) {
+    writer.hold.close()
     core.hub.close(path: path)
     core.pool?.close()
     if let coordination = core.coordination {

@@ -60,15 +60,40 @@ final class OpenDatabase: Sendable {
   // MARK: Transactions
 
   func write<R: Sendable>(
-    purpose: String, _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
+    purpose: String, priority: WritePriority = .normal, limit: Duration? = nil,
+    _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
   ) async throws -> R {
     let result = Mutex<R?>(nil)
     try await submit(
+      pending(
+        .transaction { connection in
+          let value = try body(connection)
+          result.withLock { $0 = value }
+        }, purpose: purpose, priority: priority, limit: limit))
+    return try result.withLock { try Self.unwrap($0) }
+  }
+
+  func writeWithToken<R: Sendable>(
+    purpose: String, priority: WritePriority, limit: Duration?,
+    _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
+  ) async throws -> (value: R, token: ChangeToken) {
+    let result = Mutex<R?>(nil)
+    let write = pending(
       .transaction { connection in
         let value = try body(connection)
         result.withLock { $0 = value }
-      }, purpose: purpose)
-    return try result.withLock { try Self.unwrap($0) }
+      }, purpose: purpose, priority: priority, limit: limit, wantsToken: true)
+    try await submit(write)
+    return (try result.withLock { try Self.unwrap($0) }, try Self.unwrap(write.token))
+  }
+
+  private func pending(
+    _ work: PendingWrite.Work, purpose: String, priority: WritePriority = .normal,
+    limit: Duration? = nil, wantsToken: Bool = false
+  ) -> PendingWrite {
+    PendingWrite(
+      work, purpose: purpose, priority: priority, wait: configuration.writeLockTimeout,
+      limit: limit, wantsToken: wantsToken, path: path)
   }
 
   /// Runs something on the writer thread, under the lease but outside a transaction.
@@ -77,21 +102,21 @@ final class OpenDatabase: Sendable {
   ) async throws -> R {
     let result = Mutex<R?>(nil)
     try await submit(
-      .maintenance { writer in
-        let value = try body(writer)
-        result.withLock { $0 = value }
-      }, purpose: purpose)
+      pending(
+        .maintenance { writer in
+          let value = try body(writer)
+          result.withLock { $0 = value }
+        }, purpose: purpose))
     return try result.withLock { try Self.unwrap($0) }
   }
 
-  private func submit(_ work: PendingWrite.Work, purpose: String) async throws {
+  private func submit(_ write: PendingWrite) async throws {
     try checkUsable()
     guard let gate else {
       throw BoutiqueError.readOnly(path: path, message: "it was opened for reading only")
     }
     try RunningWrite.check(gate: gate)
-    try await PendingWrite(work, purpose: purpose, timeout: configuration.writeLockTimeout)
-      .run(through: gate)
+    try await write.run(through: gate)
   }
 
   func read<R: Sendable>(
@@ -121,7 +146,8 @@ final class OpenDatabase: Sendable {
       pool.submit(work)
     } else if let gate {
       // In memory there is one connection; nobody waits for the result here, the completion tells.
-      gate.submit(PendingWrite(.read(work), purpose: "read", timeout: .seconds(1 << 30)))
+      gate.submit(
+        PendingWrite(.read(work), purpose: "read", wait: .seconds(1 << 30), path: path))
     } else {
       work.fail(BoutiqueError.closed(path: path))
     }

@@ -13,7 +13,8 @@
 //    512 │ current migration, 256 bytes │ Changed by the holder of the migration lease.
 //   2048 │ queue table, 16 bytes a slot │ Ticket: changed by the slot's owner (and by a holder
 //        │                              │ who has locked the slot's byte because its owner is
-//        │                              │ dead). Passed over: by the holder of the write lease.
+//        │                              │ dead). Passed over: by the holder of the write lease;
+//        │                              │ the owner puts there, marked, when it came, if it yields.
 //   4096 ├──────────────────────────────┤
 //        │ slot records, 512 bytes each │ Changed by the slot's owner.
 //        └──────────────────────────────┘
