@@ -102,6 +102,9 @@ public final class BoutiqueDB: Sendable {
       purpose: "write", priority: priority, limit: timeout, body)
   }
 
+  /// How many writes of this open database wait for their turn.
+  package var waitingWriteCount: Int { core.gate?.waitingCount ?? 0 }
+
   /// Runs a closure in one snapshot: everything it reads is of one moment, whatever others commit.
   ///
   /// - Parameter body: runs on a reader thread. A statement that writes throws

@@ -169,6 +169,7 @@ final class HoldRecord: Sendable {
       handler?(.longHold(event()))
       monitor.update { $0.isTelling = false }
     }
-    look(in: next)
+    // Not later, since another hold may begin meanwhile.
+    look(in: min(next, warning))
   }
 }

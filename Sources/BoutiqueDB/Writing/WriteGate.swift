@@ -148,6 +148,9 @@ final class WriteGate: Sendable {
     }
   }
 
+  /// How many writes wait.
+  var waitingCount: Int { monitor.withLock { $0.line.all.count(where: \.isQueued) } }
+
   /// Lets the writer thread see that a write has been cancelled.
   func reconsider() { wakeLeaseWaiter() }
 

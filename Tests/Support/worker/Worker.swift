@@ -63,10 +63,12 @@ final class Worker: Sendable {
     case "query": return ["rows": try await query(command)]
     case "status": return ["status": try await status()]
     case "check": return try await check()
+    case "waiting": return ["count": .integer(Int64(try database().waitingWriteCount))]
     case "token": return ["token": .text(try await database().currentToken().description)]
     // Writing.
     case "increment": return try await increment(command)
     case "append": return try await append(command)
+    case "flood": return try await flood(command)
     case "transact": return try await transact(command)
     case "hold": return try await hold(command)
     case "release": return try release(command)
