@@ -8,6 +8,9 @@ package struct ConnectionOptions: Sendable {
     case readWrite
     /// Reads and writes; the file is made when there is none.
     case readWriteCreate
+    /// Reads without a lock and without writing, making or removing any file; what is read can be torn
+    /// (see `LookingFileSystem`). Not in a process that has the file open in another way.
+    case looking(ignoringLog: Bool)
   }
 
   /// What may be done to the file.
