@@ -1,7 +1,7 @@
 /// How a connection is opened.
 package struct ConnectionOptions: Sendable {
   /// What may be done to the file.
-  package enum Access: Sendable {
+  package enum Access: Sendable, Equatable {
     /// Reads only; the file must exist.
     case readOnly
     /// Reads and writes; the file must exist.

@@ -50,7 +50,8 @@ package struct Diagnosis: Sendable {
     guard process.label.isEmpty, let command = facts(process)?.command, !command.isEmpty else {
       return name(process)
     }
-    return "\(name(process)) (\(command))"
+    let short = command.count > 60 ? command.prefix(60) + "…" : command[...]
+    return "\(name(process)) (\(short))"
   }
 
   private var waiting: String {

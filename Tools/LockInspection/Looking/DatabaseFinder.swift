@@ -58,6 +58,10 @@ package enum DatabaseFinder {
       let isOurs = LockReport.isLockFile(path: "\(base)/\(name)")
       if isOurs || isDatabase(database) { found.insert(FileLook.resolved(database)) }
     }
+    if found.isEmpty {
+      throw FindingFailure(
+        description: "\(path) has no database that is used through BoutiqueDB (no lock file)")
+    }
     return found.sorted()
   }
 

@@ -53,6 +53,9 @@ struct DatabaseText {
     for table in [processes, queue, locks, readers, consumers] where !table.rows.isEmpty {
       blocks.append(table.lines(limited))
     }
+    if database.sqliteLocks.contains(where: { !$0.isMember }) {
+      blocks.append(["* does not stand in line for the write lease"])
+    }
     let unseen = UnseenText.lines(database.unseen, style, width: width)
     if !unseen.isEmpty { blocks.append(unseen) }
     return [style.paint(database.path.visible(), .bold)] + Array(blocks.joined(separator: [""]))
@@ -77,10 +80,9 @@ struct DatabaseText {
     if let log { facts.append(("log", log)) }
     if let changes { facts.append(("change log", changes)) }
     return facts.flatMap { name, value in
-      HelpLayout.wrap(
-        "  " + name + String(repeating: "\u{A0}", count: max(1, 17 - name.count)) + value,
-        width: width, indent: 19
-      ).replacing("\u{A0}", with: " ").split(separator: "\n").map { String($0) }
+      let head = "  " + name + String(repeating: " ", count: max(1, 17 - name.count))
+      return (head + HelpLayout.wrap(value, width: width, indent: head.count))
+        .split(separator: "\n").map { String($0) }
     }
   }
 
@@ -94,7 +96,7 @@ struct DatabaseText {
     let ink: TerminalStyle.Ink = worst.severity == .problem ? .red : .yellow
     let more = database.findings.filter { $0.severity != .note }.count - 1
     return style.paint(worst.kind.words, ink) + (more > 0 ? ", and \(more) more" : "")
-      + " (--explain tells)"
+      + "; see --explain"
   }
 
   private func lease(_ lease: LeaseFacts?) -> String {

@@ -10,7 +10,7 @@ final class LiveScreen: Sendable {
   /// What ``take(_:)`` follows.
   static let signals = FullScreen.signals
 
-  private struct State {
+  private struct State: Sendable {
     var result: WatchedResult?
     var number = 0
     var time: Int64 = 0
@@ -43,10 +43,11 @@ final class LiveScreen: Sendable {
   }
 
   private func update(_ change: (inout State) -> Void) throws {
-    let (current, title) = state.withLock { state in
+    let current = state.withLock { state -> State in
       change(&state)
-      return (state, title)
+      return state
     }
+    let title = title
     try screen.show { style in Self.lines(current, title: title, style) }
   }
 
