@@ -37,7 +37,9 @@ enum LookingFileSystem {
         file?.pointee.pMethods = nil
         return SQLITE_CANTOPEN
       }
-      return open(system, path, file, kind | SQLITE_OPEN_READONLY, outcome)
+      // As a log it would be given the database's owner (`unixOpen` calls fchown on every log), which
+      // changes its time of change; so it is opened as if it were a database.
+      return open(system, path, file, SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READONLY, outcome)
     }
     looking.pointee.xDelete = { _, _, _ in SQLITE_READONLY }
     return sqlite3_vfs_register(looking, 0) == SQLITE_OK

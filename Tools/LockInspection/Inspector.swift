@@ -60,6 +60,13 @@ package struct Inspector: Sendable {
       inspection.databases.append(
         DatabaseLook.look(at: path, view: view, logLimit: logLimit, memory: &memory))
     }
+    for database in inspection.databases where database.lockFile.condition == .unreadable {
+      inspection.unseen.append(
+        Unseen(
+          "who holds and who waits for the leases of \(database.path)",
+          why: "\(database.lockFile.path) cannot be read by this user"))
+      failed = true
+    }
     complete(&inspection, view: view, failed: failed)
     return inspection
   }

@@ -95,7 +95,8 @@ package struct Diagnosis: Sendable {
       let parent = facts(holder)?.parentPid.map { "its parent, pid \($0)," } ?? "its parent"
       add(
         .zombieHolder, isBlocking ? .problem : .warning,
-        "\(who) has ended and \(parent) has not taken notice; the \(what) it held\(time) is kept by "
+        "\(who) has ended and \(parent) has not taken notice; the \(what) it held\(time)\(purpose) is "
+          + "kept by "
           + "a thread that has not ended or by a child. \(others)",
         "See what \(parent) does, and look for children of pid \(holder.pid).")
     default:

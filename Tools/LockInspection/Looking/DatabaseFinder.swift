@@ -56,7 +56,7 @@ package enum DatabaseFinder {
     for name in SystemFile.names(inDirectory: path) where name.hasSuffix("-lock") {
       let database = "\(base)/\(name.dropLast(5))"
       let isOurs = LockReport.isLockFile(path: "\(base)/\(name)")
-      if isOurs || isDatabase(database) { found.insert(FileLook.resolved(database)) }
+      if isOurs || mayBeDatabase(database) { found.insert(FileLook.resolved(database)) }
     }
     if found.isEmpty {
       throw FindingFailure(
@@ -68,6 +68,15 @@ package enum DatabaseFinder {
   private static func isDatabase(_ path: String) -> Bool {
     if case .database = DatabaseHead.kind(path: path) { return true }
     return false
+  }
+
+  /// What this user may not read is shown and said not to be readable, rather than passed over.
+  private static func mayBeDatabase(_ path: String) -> Bool {
+    switch DatabaseHead.kind(path: path) {
+    case .database: true
+    case .unreadable: FileLook.facts(path: path)?.isRegular == true
+    case .empty, .other: false
+    }
   }
 
   /// Returns the databases that a process on this machine has open through this library, and what could

@@ -65,6 +65,25 @@ package struct ProcessFacts: Codable, Sendable, Equatable {
   /// Which of the database's files it has open.
   package var files: [File]
 
+  /// Makes facts about a process; what is not given here is not known yet.
+  package init(
+    pid: Int32, pidNamespace: ProcessReference.PidNamespace = .own, parentPid: Int32? = nil,
+    userId: UInt32, user: String, label: String, command: String, state: ProcessState, role: Role,
+    slot: Int? = nil, files: [File] = []
+  ) {
+    self.pid = pid
+    self.pidNamespace = pidNamespace
+    self.parentPid = parentPid
+    self.userId = userId
+    self.user = user
+    self.label = label
+    self.command = command
+    self.state = state
+    self.role = role
+    self.slot = slot
+    self.files = files
+  }
+
   /// How it takes part.
   package enum Role: String, Codable, Sendable {
     /// It has a slot in the lock file.
