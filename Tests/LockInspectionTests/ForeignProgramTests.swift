@@ -8,10 +8,10 @@ extension Locks {
         let worker = try await scene.opened("worker")
         let shell = try await scene.shell("BEGIN IMMEDIATE;")
         let id = worker.beginWrite()
-        let database = try await scene.waitForJSON("the holder in the way") {
-          $0["write_lease"] != nil
+        let database = try await scene.waitForJSON("the holder that is kept waiting") {
+          $0["findings"]?.list?.first?["severity"] == "problem"
         }
-        #expect(database.findings.contains("foreign_writer"))
+        #expect(database.findings.first == "foreign_writer")
         #expect(database.sqliteLocks(of: shell.processID).isSuperset(of: ["write", "attached"]))
         #expect(database.process(shell.processID)?["role"] == "foreign")
         #expect(
@@ -87,6 +87,32 @@ extension Locks {
           $0.sqliteLocks(of: writer.processID).contains("pending")
         }
         #expect(pending.sqliteLocks(of: writer.processID).contains("reserved"))
+      }
+    }
+
+    @Test func `one that waits in the kernel for a lock of SQLite is shown as waiting`()
+      async throws
+    {
+      try await LockScene.with { scene in
+        let holder = try await scene.holding("holder")
+        let waiter = try await scene.children.start(
+          ChildCommand(
+            "python3",
+            [
+              "-c",
+              "import sys, fcntl\nf = open(sys.argv[1], 'r+b')\nfcntl.lockf(f, fcntl.LOCK_EX, 1, 120)",
+              scene.path + "-shm",
+            ]))
+        let database = try await scene.waitForJSON("the wait") { database in
+          database.sqliteLocks(of: waiter.processID) == ["write"]
+        }
+        let own = database["sqlite_locks"]?.list?.first {
+          $0["process"]?["pid"]?.int == Int(waiter.processID)
+        }
+        #expect(own?["is_waiting"] == true)
+        let tree = try await scene.locks("--tree", scene.path).lines
+        #expect(tree.first?.hasPrefix("pid \(holder.pid) “holder”") == true)
+        #expect(tree.last?.hasPrefix("└─ pid \(waiter.processID) waits: a POSIX lock") == true)
       }
     }
 

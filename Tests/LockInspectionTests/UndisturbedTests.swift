@@ -137,7 +137,8 @@ extension Locks {
           .map { $0.drop { $0.isNumber || $0 == " " } }
         #expect(calls.contains { $0.hasPrefix("openat(") && $0.contains(scene.path + "-wal") })
         let forbidden = [
-          "flock(", "ftruncate(", "truncate(", "unlink(", "unlinkat(", "rename(", "renameat", "mkdir",
+          "flock(", "ftruncate(", "truncate(", "unlink(", "unlinkat(", "rename(", "renameat",
+          "mkdir",
           "pwrite64(", "pwritev(", "writev(", "fallocate(", "fsync(", "fdatasync(", "utimensat(",
           "chmod(", "fchmod(", "chown(", "fchown(",
         ]
@@ -150,6 +151,47 @@ extension Locks {
           // Output, and the wake-ups that threads of the runtime give each other.
           if call.hasPrefix("write(") { #expect(call.hasPrefix("write(1,"), "\(call)") }
         }
+      }
+    }
+  }
+}
+
+extension Locks {
+  /// That what is read beside writers and checkpoints is not torn.
+  @Suite struct ConsistencyTests {
+    @Test func `tokens never go back and never run ahead while others write and checkpoint`()
+      async throws
+    {
+      try await LockScene.with { scene in
+        // A log that is emptied again and again.
+        let first = try await scene.opened("first", nil, ["logBound": 65_536])
+        let second = try await scene.opened("second", nil, ["logBound": 65_536])
+        let ids = [first, second].map { worker in
+          worker.begin(
+            "increment",
+            ["sql": "INSERT INTO note (body) VALUES (hex(randomblob(800)))", "times": 3000])
+        }
+        var last = 0
+        var seen = 0
+        for _ in 0..<40 {
+          let database = try await scene.json()
+          guard let changes = database["changes"] else {
+            // Thrown away rather than believed.
+            let unseen = database["unseen"]?.list?.compactMap { $0["what"]?.string } ?? []
+            #expect(unseen.contains("the change log's tokens and consumers"), "\(database)")
+            continue
+          }
+          seen += 1
+          let (low, high) = (changes["first_token"]?.int ?? 0, changes["last_token"]?.int ?? 0)
+          #expect(low >= 1 && low <= high)
+          #expect(high >= last)
+          last = high
+        }
+        #expect(seen > 0)
+        for (worker, id) in zip([first, second], ids) { try await worker.event("done", of: id) }
+        let database = try await scene.json()
+        // Two numbers a commit of one row: its change and itself.
+        #expect((database["changes"]?["last_token"]?.int ?? 0) >= 12_000)
       }
     }
   }

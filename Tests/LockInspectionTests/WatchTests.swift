@@ -33,7 +33,10 @@ extension Locks {
         let terminal = try await scene.children.start(
           ChildCommand(
             "script",
-            ["-qfec", "stty cols 80 rows 40; exec \(program) -w -i 0.05 \(scene.path)", "/dev/null"]))
+            [
+              "-qfec", "stty cols 80 rows 40; exec \(program) -w -i 0.05 \(scene.path)",
+              "/dev/null",
+            ]))
         let line = try await terminal.next("the holder") { $0.text.contains("pid \(worker.pid)") }
         #expect(line.text.contains("seen on the screen"))
         // Ctrl-C, as the terminal sends it.

@@ -33,7 +33,11 @@ package struct Inspector: Sendable {
       time: Self.now(), user: describer.user(geteuid()), boundSeconds: bound)
     let view = MachineView()
     var paths: [String] = []
-    var failed = false
+    var failed = !view.isThere
+    if failed {
+      inspection.unseen.append(
+        Unseen("all processes", why: "there is no /proc file system here; mount it"))
+    }
     switch scope {
     case .inUse:
       let found = DatabaseFinder.databasesInUse(view)
@@ -90,7 +94,8 @@ package struct Inspector: Sendable {
     let names = (cycle + cycle.prefix(1)).map(Wording.name).joined(separator: " → ")
     return Finding(
       .cycle, .problem, "These processes wait for one another in a ring: \(names).",
-      advice: "One of them has to give way: end one, and let each program take its locks in the same "
+      advice:
+        "One of them has to give way: end one, and let each program take its locks in the same "
         + "order.")
   }
 
@@ -98,7 +103,8 @@ package struct Inspector: Sendable {
   package static func isHeldUp(_ inspection: Inspection, bound: Double) -> Bool {
     inspection.databases.contains { database in
       let holds = [database.writeLease, database.migrationLease].compactMap(\.?.heldForSeconds)
-      let blocks = !database.queue.isEmpty
+      let blocks =
+        !database.queue.isEmpty
         || database.writeLease?.holder.map { !database.writersInTheWay(of: $0).isEmpty } == true
       return database.queue.contains { $0.waitingForSeconds > bound }
         || (blocks && holds.contains { $0 > bound })

@@ -63,7 +63,9 @@ package enum LeaseProbe {
       let waited = started.duration(to: BootClock.now())
       let isDegraded = turn.isDegraded
       turn.finish()
-      if isDegraded { return result(path, .failed, bound, waited, "the lock file was lost meanwhile") }
+      if isDegraded {
+        return result(path, .failed, bound, waited, "the lock file was lost meanwhile")
+      }
       return result(
         path, .acquired, bound, waited,
         "a write came to its turn after \(Wording.time(waited.seconds))")

@@ -80,7 +80,10 @@ struct LockScene: Sendable {
     let child = try await children.start(
       ChildCommand(
         "python3",
-        ["-c", "import sqlite3, sys, fcntl\n\(program)\nprint('there', flush=True)\nsys.stdin.read()"]
+        [
+          "-c",
+          "import sqlite3, sys, fcntl\n\(program)\nprint('there', flush=True)\nsys.stdin.read()",
+        ]
           + arguments))
     _ = try await child.next("its place") { $0.text == "there" }
     return child

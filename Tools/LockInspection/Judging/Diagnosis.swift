@@ -2,8 +2,10 @@ import SharedFileCoordination
 
 /// Says what is wrong with a database, or that nothing is; the model in, findings out.
 package struct Diagnosis: Sendable {
-  /// Pages that may lie in the log beyond a reader before it counts as a warning.
+  /// Pages that may come into the log behind a reader before it counts as a warning.
   private static let manyFrames = 1000
+  /// Seconds that a writer waits for a foreign one before that is more than the usual turn.
+  private static let momentarily = 1.0
 
   private let database: DatabaseInspection
   private let bound: Double
@@ -67,7 +69,8 @@ package struct Diagnosis: Sendable {
 
   private mutating func judgeHolder() {
     judge(database.writeLease, "write lease", others: waiting)
-    judge(database.migrationLease, "migration lease", others: "Who opens the database waits for it.")
+    judge(
+      database.migrationLease, "migration lease", others: "Who opens the database waits for it.")
   }
 
   private mutating func judge(_ lease: LeaseFacts?, _ what: String, others: String) {
@@ -147,15 +150,17 @@ package struct Diagnosis: Sendable {
         $0.name == .write && $0.process?.key == writer.key
       }
       let stopped = writer.state == .stopped ? " and is stopped" : ""
-      let blocked = holder.map { holder in
-        let time = database.writeLease?.heldForSeconds.map { " for \(Wording.time($0))" } ?? ""
-        return "\(name(holder)) has the write lease\(time) and cannot begin. "
-          + (database.queue.isEmpty
-            ? "" : "\(Wording.count(database.queue.count, "process", "processes")) in line behind it. ")
-      } ?? "Nobody of the queue waits. "
+      let blocked =
+        holder.map { holder in
+          let time = database.writeLease?.heldForSeconds.map { " for \(Wording.time($0))" } ?? ""
+          return "\(name(holder)) has the write lease\(time) and cannot begin. "
+            + (database.queue.isEmpty
+              ? ""
+              : "\(Wording.count(database.queue.count, "process", "processes")) in line behind it. ")
+        } ?? "Nobody of the queue waits. "
       add(
         isRollback ? .rollbackWriter : .foreignWriter,
-        holder == nil ? (writer.state == .stopped ? .warning : .note) : .problem,
+        severity(ofForeignWriter: writer),
         "\(nameWithCommand(writer)) does not stand in line and has a write transaction of SQLite "
           + "open\(stopped). \(blocked)A shell left after BEGIN is the usual cause.",
         writer.state == .stopped
@@ -171,6 +176,15 @@ package struct Diagnosis: Sendable {
         "\(nameWithCommand(process)) copies the log into the database without standing in line; "
           + "writers go on meanwhile.")
     }
+  }
+
+  /// Foreign programs write too: only one in whose way somebody has been for a while is a problem.
+  private func severity(ofForeignWriter writer: ProcessReference) -> Finding.Severity {
+    guard let lease = database.writeLease else {
+      return writer.state == .stopped ? .warning : .note
+    }
+    let waited = lease.heldForSeconds ?? 0
+    return writer.state == .stopped || waited > min(bound, Self.momentarily) ? .problem : .note
   }
 
   // MARK: Queue
@@ -207,7 +221,7 @@ package struct Diagnosis: Sendable {
     let left = log.uncheckpointedFrames ?? 0
     let pid = oldest.process?.pid
     let isStopped = oldest.process?.state == .stopped
-    let isMuch = left >= Self.manyFrames || isStopped
+    let isMuch = (oldest.framesBehind ?? left) >= Self.manyFrames || isStopped
     add(
       .readerHoldsLogBack, isMuch ? .warning : .note,
       "\(who) reads a snapshot that is \(Wording.count(oldest.framesBehind ?? 0, "page")) behind"
@@ -234,7 +248,9 @@ package struct Diagnosis: Sendable {
     case .missing:
       guard database.isThere else { break }
       if database.processes.isEmpty {
-        add(.notInUse, .note, "There is no lock file \(path): nobody has opened the database through this library.")
+        add(
+          .notInUse, .note,
+          "There is no lock file \(path): nobody has opened the database through this library.")
       } else {
         add(
           .lockFileMissing, .note,
@@ -257,7 +273,8 @@ package struct Diagnosis: Sendable {
         "Nothing: the next writer makes it good, and the database is not touched by it.")
     case .otherVersion:
       add(
-        .lockFileUnusable, .warning, database.lockFile.problem ?? "The lock file has another layout.")
+        .lockFileUnusable, .warning,
+        database.lockFile.problem ?? "The lock file has another layout.")
     case .replaced:
       add(
         .lockFileReplaced, .warning,

@@ -118,7 +118,9 @@ package struct WaitGraph: Sendable {
     for start in nodes {
       for path in paths(from: start, to: start) {
         // A ring is found from each of its members; the one from the lowest pid is kept.
-        guard path.allSatisfy({ $0.pid >= start.pid }), path.first?.key == start.key else { continue }
+        guard path.allSatisfy({ $0.pid >= start.pid }), path.first?.key == start.key else {
+          continue
+        }
         if !found.contains(where: { $0.map(\.key) == path.map(\.key) }) { found.append(path) }
       }
     }
@@ -143,7 +145,8 @@ package struct WaitGraph: Sendable {
     waits.filter { $0.blocker.key == process.key }
   }
 
-  private func paths(from start: ProcessReference, to end: ProcessReference) -> [[ProcessReference]] {
+  private func paths(from start: ProcessReference, to end: ProcessReference) -> [[ProcessReference]]
+  {
     var found: [[ProcessReference]] = []
     var path: [ProcessReference] = []
     func walk(_ node: ProcessReference) {

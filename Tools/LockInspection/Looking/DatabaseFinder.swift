@@ -82,7 +82,8 @@ package enum DatabaseFinder {
   /// Returns the databases that a process on this machine has open through this library, and what could
   /// not be seen.
   package static func databasesInUse(_ view: MachineView) -> (paths: [String], unseen: [Unseen]) {
-    var paths: Set<String> = []
+    // By lock file: through bind mounts and containers one file has many names.
+    var paths: [FileIdentity: String] = [:]
     var known: Set<FileIdentity> = []
     let deleted = " (deleted)"
     for file in view.openFiles {
@@ -90,11 +91,15 @@ package enum DatabaseFinder {
       let name = isDeleted ? String(file.target.dropLast(deleted.count)) : file.target
       guard name.hasSuffix("-lock"), holdsOurLocks(file) else { continue }
       known.insert(file.identity)
-      // A process in a container may see its files under other names.
-      let candidates = [name, "/proc/\(file.pid)/root\(name)"]
-      let place = candidates.first { FileIdentity.of(path: $0) == file.identity } ?? name
+      // A process in a container sees its files under names that mean something else here.
+      let inside = "/proc/\(file.pid)/root\(name)"
+      let place =
+        [name, inside].first { FileIdentity.of(path: $0) == file.identity }
+        ?? (MachineView.sharesNames(withProcess: file.pid) ? name : inside)
       known.formUnion(MachineView.lockNames(of: file.identity, path: place))
-      paths.insert(FileLook.resolved(String(place.dropLast(5))))
+      let database = FileLook.resolved(String(place.dropLast(5)))
+      // The name that is good here is better than one through another process.
+      if paths[file.identity]?.hasPrefix("/proc/") ?? true { paths[file.identity] = database }
     }
     var unseen: [Unseen] = []
     let strangers = Set(
@@ -108,7 +113,7 @@ package enum DatabaseFinder {
           "the database whose lock file is inode \(file.inode)",
           why: "only processes that this user may not look into have it open"))
     }
-    return (paths.sorted(), unseen)
+    return (Set(paths.values).sorted(), unseen)
   }
 
   /// Whether a descriptor has a lock on one of our bytes, which no other program's lock file has.

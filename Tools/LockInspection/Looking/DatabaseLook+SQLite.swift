@@ -9,8 +9,8 @@ extension DatabaseLook {
       guard let identity = FileIdentity.of(path: place) else { continue }
       let names = MachineView.lockNames(of: identity, path: place)
       var seen: Set<SQLiteLockByte> = []
-      for lock in view.locks(of: names) where lock.kind == .posix || lock.kind == .openFileDescription
-      {
+      for lock in view.locks(of: names)
+      where lock.kind == .posix || lock.kind == .openFileDescription {
         for byte in SQLiteLockByte.names(in: lock, of: file) {
           if !lock.isWaiting { seen.insert(byte) }
           add(byte, lock.isExclusive, lock.isWaiting, lock.pid)

@@ -40,7 +40,8 @@ package struct DatabaseLook {
 
   private init(path: String, view: MachineView) {
     self.path = path
-    self.view = view
+    // As near in time to the lock file's content as can be.
+    self.view = view.withNewLocks()
     lockFilePath = CoordinationFile.path(forDatabase: path)
     report = LockReport.of(databasePath: path, includesKernelLocks: false)
     var lockFile = LockFileFacts(path: lockFilePath, condition: .good)
@@ -109,7 +110,8 @@ package struct DatabaseLook {
     for file in ProcessFacts.File.allCases {
       let path = companion(file)
       let identity = FileIdentity.of(path: path)
-      let openings = (identity.map { view.openings(of: $0) } ?? [])
+      let openings =
+        (identity.map { view.openings(of: $0) } ?? [])
         + view.strays(path: path, now: identity)
       for opening in openings { note(opening.pid, has: file) }
     }
@@ -268,5 +270,10 @@ package struct DatabaseLook {
 
 extension Duration {
   /// This duration in seconds.
-  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+  ///
+  /// Whole microseconds: more is noise.
+  var seconds: Double {
+    let exact = Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    return (exact * 1e6).rounded() / 1e6
+  }
 }

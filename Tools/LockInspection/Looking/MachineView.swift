@@ -18,6 +18,8 @@ package struct MachineView: Sendable {
   package private(set) var openFiles: [OpenFile] = []
   /// The kernel's list of locks; nil when it is not shown.
   package private(set) var locks: KernelLockTable?
+  /// Whether there is a `/proc` with processes in it.
+  package private(set) var isThere = false
   /// Processes whose descriptors this user may not see.
   package private(set) var closedProcesses: [Int32] = []
 
@@ -29,7 +31,9 @@ package struct MachineView: Sendable {
     locks = KernelLockTable.read()
     let own = getpid()
     for name in SystemFile.names(inDirectory: "/proc") {
-      guard let pid = Int32(name), pid != own else { continue }
+      guard let pid = Int32(name) else { continue }
+      isThere = true
+      if pid == own { continue }
       guard let descriptors = Self.descriptors(of: pid) else {
         closedProcesses.append(pid)
         continue
@@ -81,7 +85,24 @@ package struct MachineView: Sendable {
   package func strays(path: String, now identity: FileIdentity?) -> [OpenFile] {
     (byTarget[path, default: []] + byTarget[path + " (deleted)", default: []])
       .map { openFiles[$0] }
-      .filter { $0.identity != identity }
+      .filter { $0.identity != identity && Self.sharesNames(withProcess: $0.pid) }
+  }
+
+  /// Whether a path means the same file to a process as to this one: not so in a container, where the
+  /// same path often is another database.
+  package static func sharesNames(withProcess pid: Int32) -> Bool {
+    for link in ["ns/mnt", "root"] {
+      let own = FileIdentity.of(path: "/proc/self/\(link)")
+      if own == nil || FileIdentity.of(path: "/proc/\(pid)/\(link)") != own { return false }
+    }
+    return true
+  }
+
+  /// The same with the locks as they are now.
+  package func withNewLocks() -> MachineView {
+    var view = self
+    view.locks = KernelLockTable.read() ?? locks
+    return view
   }
 
   /// The names under which the kernel's list may have a file.

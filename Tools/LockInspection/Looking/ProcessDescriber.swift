@@ -65,7 +65,8 @@ package struct ProcessDescriber: Sendable {
   private static func age(startTime: UInt64) -> Double? {
     guard startTime > 0 else { return nil }
     let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
-    return max(0, Double(BootClock.now().nanoseconds) / 1e9 - Double(startTime) / ticks)
+    let age = Double(BootClock.now().nanoseconds) / 1e9 - Double(startTime) / ticks
+    return max(0, (age * 100).rounded() / 100)
   }
 
   private static func cgroup(pid: Int32) -> String? {

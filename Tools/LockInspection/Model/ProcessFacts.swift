@@ -12,7 +12,8 @@ package struct ProcessReference: Codable, Sendable, Hashable {
 
   /// Makes a name.
   package init(
-    pid: Int32, pidNamespace: PidNamespace = .own, label: String = "", state: ProcessState = .unknown
+    pid: Int32, pidNamespace: PidNamespace = .own, label: String = "",
+    state: ProcessState = .unknown
   ) {
     self.pid = pid
     self.pidNamespace = pidNamespace

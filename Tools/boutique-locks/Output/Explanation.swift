@@ -48,7 +48,9 @@ struct Explanation {
     var text = "Nothing is wrong: \(Wording.count(count, "process has", "processes have")) it open"
     if let holder = database.writeLease?.holder {
       text += ", \(Wording.name(holder)) writes"
-      if let time = database.writeLease?.heldForSeconds { text += ", for \(Wording.time(time)) now" }
+      if let time = database.writeLease?.heldForSeconds {
+        text += ", for \(Wording.time(time)) now"
+      }
     }
     switch database.queue.count {
     case 0: text += ", nobody waits."

@@ -90,7 +90,8 @@ struct DatabaseText {
     guard let worst = database.findings.first(where: { $0.severity != .note }) else {
       let count = database.processes.count
       let open =
-        count == 0 ? "nobody has it open" : "\(Wording.count(count, "process has", "processes have")) it open"
+        count == 0
+        ? "nobody has it open" : "\(Wording.count(count, "process has", "processes have")) it open"
       return style.paint("normal", .green) + ", \(open)"
     }
     let ink: TerminalStyle.Ink = worst.severity == .problem ? .red : .yellow
@@ -114,7 +115,8 @@ struct DatabaseText {
     guard let log = database.log else { return nil }
     var text = Wording.bytes(log.bytes)
     if let frames = log.frames {
-      text += ", \(Wording.count(frames, "page")), \(log.uncheckpointedFrames ?? 0) not checkpointed"
+      text +=
+        ", \(Wording.count(frames, "page")), \(log.uncheckpointedFrames ?? 0) not checkpointed"
     }
     if let reader = log.readers.first(where: \.holdsLogBack) {
       let who = reader.process.map(Wording.name)?.visible() ?? "somebody unseen"

@@ -30,7 +30,9 @@ enum LocksCommand {
       let names: [(Form, String)] = [
         (.json, "--json"), (.tree, "--tree"), (.explanation, "--explain"),
       ]
-      if self.form != .text, self.form != form, let other = names.first(where: { $0.0 == self.form }) {
+      if self.form != .text, self.form != form,
+        let other = names.first(where: { $0.0 == self.form })
+      {
         formConflict = (other.1, option)
       }
       self.form = form

@@ -45,7 +45,8 @@ enum WatchLoop {
   ) -> [String] {
     let width = style.columns ?? 80
     let name = LocksCommand.name
-    let facts = "\(Wording.count(inspection.databases.count, "database"))  \(ClockText.local(ClockText.now))"
+    let facts =
+      "\(Wording.count(inspection.databases.count, "database"))  \(ClockText.local(ClockText.now))"
     let space = String(repeating: " ", count: max(2, width - name.count - facts.count))
     let head = style.paint((name + space + facts).truncated(toWidth: width), .dim)
     return [head, ""] + LocksCommand.lines(inspection, settings.form, style)
