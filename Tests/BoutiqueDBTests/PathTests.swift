@@ -54,7 +54,8 @@ import Testing
   @Test(
     arguments: [
       "with space.db", "quote's.db", "double\"quote.db", "new\nline.db", "tab\t.db", "ünïcödé ☃.db",
-      "-dash.db", "file:x.db", "question?mode=ro.db", "hash#mark.db", "per%20cent.db", "back\\slash.db",
+      "-dash.db", "file:x.db", "question?mode=ro.db", "hash#mark.db", "per%20cent.db",
+      "back\\slash.db",
       "semi;colon.db", "*.db", "$HOME.db", ".hidden", "no ending", "~",
     ])
   func `a name is taken as it is`(name: String) async throws {
@@ -62,7 +63,8 @@ import Testing
     let file = directory.file(name)
     try await expectOneDatabase(file, file)
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-    #expect(Set(names).isSubset(of: [name, name + "-lock", name + "-wal", name + "-shm"]), "\(names)")
+    #expect(
+      Set(names).isSubset(of: [name, name + "-lock", name + "-wal", name + "-shm"]), "\(names)")
     // By its URL it is the same one.
     let db = try await BoutiqueDB.open(url: directory.url(name))
     let rows = try await db.count(of: "SELECT * FROM note")

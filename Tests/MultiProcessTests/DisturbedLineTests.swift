@@ -12,7 +12,8 @@ extension MultiProcess {
         let line = try await makeLine(scene)
         line[place].worker.child.kill()
         try await line[place].worker.child.exit()
-        try await finish(line, scene, expecting: [0, 1, 2, 3].filter { $0 != place }, without: place)
+        try await finish(
+          line, scene, expecting: [0, 1, 2, 3].filter { $0 != place }, without: place)
       }
     }
 

@@ -32,7 +32,8 @@ extension MultiProcess {
         let mounted = scene.directory + "/mounted"
         let real = scene.directory + "/real"
         for directory in [mounted, real] { try #require(mkdir(directory, 0o700) == 0) }
-        let mount = try await scene.children.start(ChildCommand("mount", ["--bind", real, mounted]))
+        let mount = try await scene.children.start(
+          ChildCommand("mount", ["--bind", real, mounted]))
         // A container may not be allowed to.
         guard try await mount.exit() == .exited(0) else { return }
         func unmount() async throws {
