@@ -7,7 +7,11 @@ enum Program {
   static let version = "0.1.0"
 
   private static var commands: [BenchmarkEntry] {
-    [BenchmarkEntry(ContentionBenchmark.self)]
+    [
+      BenchmarkEntry(ContentionBenchmark.self), BenchmarkEntry(HandoverBenchmark.self),
+      BenchmarkEntry(WaitingBenchmark.self), BenchmarkEntry(LiveBenchmark.self),
+      BenchmarkEntry(CaptureBenchmark.self),
+    ]
   }
 
   /// Runs the program on the thread that calls, which blocks.

@@ -6,6 +6,16 @@ import Foundation
 enum WorkerOrders: Codable, Sendable {
   /// Write rows without pause.
   case contention(ContentionOrders)
+  /// Hold the right to write again and again for a moment.
+  case handover(HandoverOrders)
+  /// Hold the right to write, or wait for it.
+  case waiting(WaitingOrders)
+  /// Observe queries.
+  case observer(ObserverOrders)
+  /// Write for observers.
+  case liveWriter(LiveWriterOrders)
+  /// Run statements with and without capture.
+  case capture(CaptureOrders)
 }
 
 /// One line from a worker to the coordinator.

@@ -23,6 +23,11 @@ enum WorkerProgram {
   ) async throws -> [String: [Int64]] {
     switch orders {
     case .contention(let orders): try await ContentionWorker(orders: orders, link: link).run()
+    case .handover(let orders): try await HandoverWorker(orders: orders, link: link).run()
+    case .waiting(let orders): try await WaitingWorker(orders: orders, link: link).run()
+    case .observer(let orders): try await ObserverWorker(orders: orders, link: link).run()
+    case .liveWriter(let orders): try await LiveWriterWorker(orders: orders, link: link).run()
+    case .capture(let orders): try await CaptureWorker(orders: orders, link: link).run()
     }
   }
 }
