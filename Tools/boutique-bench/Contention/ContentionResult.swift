@@ -10,6 +10,8 @@ struct ContentionRound: Codable, Sendable {
   var longestWait: Double
   /// The longest time without a commit of a process that has something to write.
   var longestStall: Double
+  /// Processor time of all processes for one write.
+  var processorTime: Double
   var waitP50: Double
   var waitP99: Double
   /// How often SQLite gave up waiting for its lock.
@@ -30,6 +32,8 @@ struct ContentionRound: Codable, Sendable {
     spread = slowest / fastest
     longestWait = Double(waits.largest)
     longestStall = Double(try reports.map { try $0.number("stall") }.max() ?? 0)
+    processorTime =
+      Double(try reports.map { try $0.number("cpu") }.reduce(0, +)) / Double(max(1, waits.count))
     waitP50 = Double(waits.quantile(0.5))
     waitP99 = Double(waits.quantile(0.99))
     refusals = try reports.map { try $0.number("refusals") }.reduce(0, +)
@@ -63,14 +67,16 @@ struct ContentionResult: Codable, Sendable {
   /// The table for people.
   static func table(_ results: [ContentionResult]) -> TextTable {
     var table = TextTable(titles: [
-      "writers", "who", "writes/s", "× base", "slow ÷ fast", "p50 µs", "p99 µs", "longest ms",
+      "writers", "who", "writes/s", "× base", "CPU µs", "slow ÷ fast", "p50 µs", "p99 µs",
+      "longest ms",
       "÷ base", "stall ms", "÷ base",
     ])
     for result in results {
       let median = result.median
       table.append([
         .number("\(result.writers)"), .text(result.variant.title), Figure.count(median.throughput),
-        Figure.decimal(median.throughputRatio), Figure.decimal(median.spread),
+        Figure.decimal(median.throughputRatio), Figure.microseconds(median.processorTime),
+        Figure.decimal(median.spread),
         Figure.microseconds(median.waitP50), Figure.microseconds(median.waitP99),
         Figure.milliseconds(median.longestWait), Figure.decimal(median.longestWaitRatio, digits: 3),
         Figure.milliseconds(median.longestStall),
@@ -89,6 +95,7 @@ extension ContentionRound {
     spread = middle(\.spread)
     longestWait = middle(\.longestWait)
     longestStall = middle(\.longestStall)
+    processorTime = middle(\.processorTime)
     waitP50 = middle(\.waitP50)
     waitP99 = middle(\.waitP99)
     refusals = rounds.map(\.refusals).reduce(0, +)

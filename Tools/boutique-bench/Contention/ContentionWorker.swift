@@ -41,7 +41,7 @@ struct ContentionWorker: Sendable {
       for try await part in group { all.merge(part) }
       return all
     }
-    let figures = timeline.figures
+    let figures = timeline.figures(since: link.expenseAtStart)
     await db.close()
     return figures
   }
@@ -67,7 +67,7 @@ struct ContentionWorker: Sendable {
       try PlainDatabase(path: orders.path, synchronous: orders.synchronous)
     }
     let start = try await link.awaitStart()
-    return try await OwnThread.run { [orders] in
+    return try await OwnThread.run { [orders, link] in
       let database = place.value
       var timeline = WriteTimeline(start: start)
       for number in 0..<orders.transactions {
@@ -86,7 +86,7 @@ struct ContentionWorker: Sendable {
         timeline.add(asked: asked, done: BootClock.now())
       }
       database.connection.close()
-      return timeline.figures
+      return timeline.figures(since: link.expenseAtStart)
     }
   }
 
@@ -99,7 +99,7 @@ struct ContentionWorker: Sendable {
       )
     }
     let start = try await link.awaitStart()
-    return try await OwnThread.run { [orders] in
+    return try await OwnThread.run { [orders, link] in
       let (database, coordination) = place.value
       var timeline = WriteTimeline(start: start)
       var number = 0
@@ -119,7 +119,7 @@ struct ContentionWorker: Sendable {
       }
       database.connection.close()
       coordination.close()
-      return timeline.figures
+      return timeline.figures(since: link.expenseAtStart)
     }
   }
 
@@ -166,13 +166,17 @@ struct WriteTimeline: Sendable {
   ///
   /// A stall is a time without any commit of the worker though it had something to write. With one
   /// task it is about the same as a wait.
-  var figures: [String: [Int64]] {
+  func figures(since former: Expense?) -> [String: [Int64]] {
+    let now = Expense.now()
     var stall: Int64 = 0
     var last: Int64 = 0
     for end in ends.sorted() {
       stall = max(stall, end - last)
       last = end
     }
-    return ["waits": waits, "finished": [last], "stall": [stall], "refusals": [Int64(refusals)]]
+    return [
+      "waits": waits, "finished": [last], "stall": [stall], "refusals": [Int64(refusals)],
+      "cpu": former.flatMap { now.figures(since: $0)["cpu"] } ?? [],
+    ]
   }
 }

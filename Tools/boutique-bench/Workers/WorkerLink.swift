@@ -8,6 +8,7 @@ final class WorkerLink: Sendable {
   private struct State {
     var lines: [String] = []
     var waiter: CheckedContinuation<String, Never>?
+    var expenseAtStart: Expense?
   }
 
   private let output = TextOutput(fileDescriptor: STDOUT_FILENO)
@@ -43,6 +44,9 @@ final class WorkerLink: Sendable {
     try output.flush()
   }
 
+  /// What the process had used when all began.
+  var expenseAtStart: Expense? { state.withLock { $0.expenseAtStart } }
+
   /// Says that everything is open, and waits for the moment at which all begin.
   ///
   /// - Returns: that moment.
@@ -54,6 +58,8 @@ final class WorkerLink: Sendable {
     }
     let start = BootClock.Instant(nanoseconds: time)
     try await OwnThread.run { Pause.until(start) }
+    let expense = Expense.now()
+    state.withLock { $0.expenseAtStart = expense }
     return start
   }
 
