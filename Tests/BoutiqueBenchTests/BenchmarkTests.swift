@@ -9,7 +9,7 @@ import Testing
   static let smallest: [[String]] = [
     [
       "contention", "--writers=2", "--transactions=20", "--tasks=4",
-      "--variants=baseline,single,many,grouped,lease,handover",
+      "--variants=baseline,single,many,grouped,lease,logged,handover",
     ],
     ["contention", "--writers=2", "--transactions=5", "--synchronous=full", "--variants=single"],
     ["handover", "--turns=10"],

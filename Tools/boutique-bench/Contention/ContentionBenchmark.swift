@@ -41,7 +41,8 @@ enum ContentionBenchmark: Benchmark {
         help: """
           Which of: baseline (busy_timeout, always measured), single (the library, one task a process), \
           many (64 tasks, no grouping), grouped (64 tasks, group commit), lease (the lease around plain \
-          transactions), handover (the same, handed over each time). All but the last if not given.
+          transactions), logged (the same with a row like the change log's), handover (the lease, handed \
+          over each time). All but the last two if not given.
           """
       ) { (settings, text) throws(InvalidValue) in
         settings.variants = try ListValue.choices(text)

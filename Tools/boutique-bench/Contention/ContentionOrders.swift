@@ -10,7 +10,10 @@ enum ContentionVariant: String, CaseIterable, Codable, Sendable {
   case grouped
   /// The write lease around plain SQLite transactions, kept for its quantum; no capture, no tasks.
   case lease
-  /// The same, handed over after each transaction.
+  /// The same, each transaction with a row beside it like the one of the change log: the least that
+  /// the library can cost while each write has a commit of its own.
+  case logged
+  /// The lease, handed over after each transaction.
   case handover
 
   /// What tables call it.
@@ -21,6 +24,7 @@ enum ContentionVariant: String, CaseIterable, Codable, Sendable {
     case .many: "library, tasks"
     case .grouped: "library, grouped"
     case .lease: "lease only"
+    case .logged: "lease, log row"
     case .handover: "lease, each time"
     }
   }

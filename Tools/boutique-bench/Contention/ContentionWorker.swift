@@ -12,7 +12,7 @@ struct ContentionWorker: Sendable {
     switch orders.variant {
     case .baseline: try await plain()
     case .single, .many, .grouped: try await library()
-    case .lease: try await leased(quantum: .milliseconds(1))
+    case .lease, .logged: try await leased(quantum: .milliseconds(1))
     case .handover: try await leased(quantum: .zero)
     }
   }
@@ -109,6 +109,7 @@ struct ContentionWorker: Sendable {
         repeat {
           try database.connection.execute("BEGIN IMMEDIATE")
           try database.insert(worker: orders.index, sequence: number)
+          if orders.variant == .logged { try database.insertLogRow(sequence: number) }
           try database.connection.execute("COMMIT")
           let done = BootClock.now()
           timeline.add(asked: asked, done: done)

@@ -11,6 +11,12 @@ enum BenchTable {
         id INTEGER PRIMARY KEY, worker INTEGER NOT NULL, sequence INTEGER NOT NULL,
         body TEXT NOT NULL, amount REAL NOT NULL)
       """)
+    try plain.connection.execute(
+      """
+      CREATE TABLE log (
+        token INTEGER PRIMARY KEY, first INTEGER, time INTEGER, origin INTEGER,
+        counter_before INTEGER, counter_after INTEGER, continuity INTEGER, tables TEXT, changes TEXT)
+      """)
     if rows > 0 {
       try plain.connection.execute("BEGIN IMMEDIATE")
       for row in 0..<rows { try plain.insert(worker: 0, sequence: row) }
@@ -56,8 +62,9 @@ struct PlainDatabase {
     options.access = .readWriteCreate
     connection = try Connection(path: path, options: options)
     for pragma in [
-      "journal_mode = WAL", "synchronous = \(synchronous.rawValue)", "wal_autocheckpoint = 1000",
-      "busy_timeout = \(busySeconds * 1000)",
+      // First, since the next one may have to wait for another process that recovers the log.
+      "busy_timeout = \(busySeconds * 1000)", "journal_mode = WAL",
+      "synchronous = \(synchronous.rawValue)", "wal_autocheckpoint = 1000",
     ] {
       let statement = try connection.prepare("PRAGMA \(pragma)")
       try statement.run()
@@ -71,6 +78,24 @@ struct PlainDatabase {
     try statement.bind(Int64(sequence), at: 2)
     try statement.bind(BenchTable.body(sequence), at: 3)
     try statement.bind(Double(sequence), at: 4)
+    try statement.run()
+  }
+
+  /// Inserts a row with content like that of the library's change log.
+  func insertLogRow(sequence: Int) throws(SQLiteError) {
+    let statement = try connection.prepare(
+      """
+      INSERT INTO log
+        (first, time, origin, counter_before, counter_after, continuity, tables, changes)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    let number = Int64(sequence)
+    let large: Int64 = 1 << 60
+    for (index, value) in [number, large, large, number, number + 1, large].enumerated() {
+      try statement.bind(value, at: Int32(index + 1))
+    }
+    try statement.bind(#"["item"]"#, at: 7)
+    try statement.bind(#"[[0,"i",\#(sequence)]]"#, at: 8)
     try statement.run()
   }
 }
