@@ -114,7 +114,7 @@ import Testing
     var turn = try acquire(quick)
     let yielding = Worker { try acquire(other, yielding: .seconds(3600)).finish() }
     #expect(eventually { waiters(quick).count == 1 })
-    var answers = [turn.mustHandOver(), turn.mustHandOver(nextYields: true)]
+    var answers = [turn.shouldHandOver(), turn.shouldHandOver(nextYields: true)]
     #expect(answers == [false, true], "the quantum is used up, and one that yields waits")
     turn.finish()
     try yielding.value()
@@ -122,7 +122,7 @@ import Testing
     turn = try acquire(slow)
     let normal = Worker { try acquire(other).finish() }
     #expect(eventually { waiters(slow).count == 1 })
-    answers = [turn.mustHandOver(), turn.mustHandOver(nextYields: true)]
+    answers = [turn.shouldHandOver(), turn.shouldHandOver(nextYields: true)]
     #expect(answers == [false, true], "the quantum is not used up, and a normal one waits")
     turn.finish()
     try normal.value()

@@ -105,11 +105,11 @@ import Testing
     let quick = try scratch.open(quantum: .zero)
     let slow = try scratch.open(quantum: .seconds(3600))
     var turn = try acquire(quick)
-    var mustHandOver = turn.mustHandOver()
+    var mustHandOver = turn.shouldHandOver()
     #expect(!mustHandOver, "nobody waits")
     let waiting = Worker { try acquire(slow).finish() }
     #expect(line(of: quick, reaches: 1))
-    mustHandOver = turn.mustHandOver()
+    mustHandOver = turn.shouldHandOver()
     #expect(mustHandOver)
     turn.finish()
     try waiting.value()
@@ -117,7 +117,7 @@ import Testing
     turn = try acquire(slow)
     let other = Worker { try acquire(quick).finish() }
     #expect(line(of: slow, reaches: 1))
-    mustHandOver = turn.mustHandOver()
+    mustHandOver = turn.shouldHandOver()
     #expect(!mustHandOver, "the quantum is not used up")
     turn.finish()
     try other.value()

@@ -153,10 +153,12 @@ struct DatabaseOpener {
     try sqlite.setJournalSizeLimit(configuration.writeAheadLogBound)
 
     let shapes = SchemaShapes()
+    let facts = TurnFacts(
+      continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() })
     let log = ChangeLogWriter(
       sqlite: sqlite, label: configuration.label, shapes: shapes,
       retention: configuration.cdcRetention,
-      continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() })
+      continuity: { facts.continuity })
     let collector = ChangeCollector(rowLimit: configuration.captureRowLimit, shapes: shapes)
     // Before the first statement is prepared: a statement prepared without the hook keeps the shortcut
     // by which DELETE without WHERE tells nobody of its rows.
@@ -202,7 +204,7 @@ struct DatabaseOpener {
     let writer = Writer(
       sqlite: sqlite, limits: limits, log: log, collector: collector, files: files,
       coordination: coordination, gate: gate, hub: hub, checkpointer: checkpointer,
-      configuration: configuration, hold: hold)
+      configuration: configuration, hold: hold, facts: facts)
     if try migrator.isBehind(on: sqlite) {
       try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
     }

@@ -251,7 +251,8 @@ public final class BoutiqueConnection {
   }
 
   func guardUse(of sql: String) throws {
-    try checkProcess()
+    // For each statement; the number of the process is looked at before the commit.
+    guard fork.isSameGeneration else { throw BoutiqueError.usedAcrossFork(path: sqlite.path) }
     if hasEnded || pthread_equal(thread, pthread_self()) == 0 {
       throw BoutiqueError.connectionEnded
     }

@@ -83,6 +83,17 @@ final class WriteGate: Sendable {
     } ?? nil
   }
 
+  /// Blocks the writer thread for a moment, in case a write comes; it is not taken out.
+  ///
+  /// - Returns: whether one waits.
+  func waitForWork(atMost span: Duration) -> Bool {
+    monitor.wait(until: .now().advanced(by: span)) { state -> Bool? in
+      Self.dropEnded(&state)
+      if !state.line.isEmpty { return true }
+      return state.isClosed ? false : nil
+    } ?? false
+  }
+
   /// For how long the first in line lets others go first; nil when it does not.
   ///
   /// For the lease, which asks again whenever it is woken.

@@ -73,12 +73,13 @@ extension Writer {
     var progress = Progress()
     let start: MonotonicTime
     do {
-      hold.begin(.starting)
-      try files?.check()
+      let now = hold.begin(.starting)
+      let isLook = try checkFiles(at: now)
       limits.wait = first.remainingTime
       limits.cancellation = first.cancellation
       guard first.cancellation.begin(sqlite.interruption) else { throw CancellationError() }
-      try begin(since: first.enqueued, first.cancellation)
+      try begin(since: first.enqueued, first.cancellation, looking: isLook)
+      if isLook { didCheckFiles(at: now) }
       start = hold.begin(.running(purpose: first.purpose))
       do {
         try run(first, body, isShared: false, &progress)

@@ -40,12 +40,17 @@ final class Writer {
   /// The writes of the transaction that is open or has just ended.
   var group = WriteGroup()
   private var savepoint: MemberSavepoint?
+  private var repeated: RepeatedTransaction?
+  private let facts: TurnFacts
+  private var lingering = Lingering()
 
   init(
     sqlite: Connection, limits: StatementLimits, log: ChangeLogWriter, collector: ChangeCollector,
     files: OpenedFiles?, coordination: CoordinationFile?, gate: WriteGate, hub: ChangeHub,
-    checkpointer: Checkpointer, configuration: BoutiqueConfiguration, hold: HoldRecord
+    checkpointer: Checkpointer, configuration: BoutiqueConfiguration, hold: HoldRecord,
+    facts: TurnFacts
   ) {
+    self.facts = facts
     self.hold = hold
     self.sqlite = sqlite
     self.limits = limits
@@ -107,19 +112,29 @@ final class Writer {
   }
 
   private func serve(_ turn: consuming WriteTurn) {
-    while let write = gate.take() {
-      let change = perform(write) { turn.mustHandOver(nextYields: $0) }
+    facts.forget()
+    while let write = gate.take() ?? whoComesBack(turn.heldFor) {
+      let change = perform(write) { turn.shouldHandOver(nextYields: $0) }
       if change != nil { turn.ring() }
       conclude(change)
       // After each commit, not after the turn: while nobody else waits a turn has no end.
       checkpointer.runIfDue(on: sqlite, limits: limits) { isLogWhole }
-      if turn.mustHandOver(nextYields: gate.nextYields) { break }
+      if turn.shouldHandOver(nextYields: gate.nextYields) { break }
       turn.renew()
     }
     turn.finish()
   }
 
+  /// Waits a moment for the next write of whom the last one was done for, as long as the quantum lasts.
+  private func whoComesBack(_ heldFor: Duration) -> PendingWrite? {
+    guard heldFor < configuration.leaseQuantum, lingering.isWorthwhile() else { return nil }
+    let hasCome = gate.waitForWork(atMost: Lingering.span)
+    lingering.ended(withWrite: hasCome)
+    return hasCome ? gate.take() : nil
+  }
+
   private func serve() {
+    facts.forget()
     while let write = gate.take() {
       conclude(perform(write) { _ in false })
       checkpointer.runIfDue(on: sqlite, limits: limits) { isLogWhole }
@@ -158,6 +173,7 @@ final class Writer {
         try files?.checkLog(of: sqlite)
         try body(self)
       }
+      facts.forget()
       log.didRollBack()
       group.settle(write, result)
       return nil
@@ -187,7 +203,7 @@ final class Writer {
   func committing(
     since start: MonotonicTime, isOwnWork: Bool = false, _ body: (BoutiqueConnection) throws -> Void
   ) throws -> ChangeSet? {
-    try begin(since: start, nil)
+    try begin(since: start, nil, looking: true)
     let connection = BoutiqueConnection(
       sqlite: sqlite, role: .write, collector: collector, mayTouchInternalTables: isOwnWork)
     do {
@@ -221,15 +237,20 @@ final class Writer {
     let change =
       hasChanges || !collector.isEmpty
       ? try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange) : nil
-    try ImmediateTransaction.commit(on: sqlite)
+    try transaction().commit()
     log.didCommit(change)
     return change
   }
 
   /// Begins a transaction and learns where everything stands.
-  func begin(since start: MonotonicTime, _ cancellation: CancellationFlag?) throws {
+  ///
+  /// - Parameter looking: whether the log's length is compared with what its index says.
+  func begin(
+    since start: MonotonicTime, _ cancellation: CancellationFlag?, looking: Bool
+  ) throws {
+    let transaction = try transaction()
     do {
-      try ImmediateTransaction.begin(on: sqlite)
+      try transaction.begin()
     } catch {
       if let cancellation, !cancellation.end() { throw cancellation.stop ?? CancellationError() }
       guard error.code.primary == .busy else { throw error }
@@ -238,13 +259,32 @@ final class Writer {
     }
     do {
       // With SQLite's write lock held, no other program's checkpoint can cut the log.
-      try files?.checkLog(of: sqlite)
+      if looking { try files?.checkLog(of: sqlite) }
       try log.begin()
       collector.reset()
     } catch {
       undo()
       throw error
     }
+  }
+
+  /// Throws when the files are not those that were opened.
+  ///
+  /// - Returns: whether a look was due; then the log is to be looked at as well, once SQLite's lock is had.
+  func checkFiles(at now: MonotonicTime) throws -> Bool {
+    guard let files, facts.mustLook(at: now) else { return false }
+    try files.check()
+    return true
+  }
+
+  /// Notes that the files and the log were found as they should be.
+  func didCheckFiles(at now: MonotonicTime) { facts.didLook(at: now) }
+
+  private func transaction() throws(SQLiteError) -> RepeatedTransaction {
+    if let repeated { return repeated }
+    let made = try RepeatedTransaction(on: sqlite)
+    repeated = made
+    return made
   }
 
   /// The savepoint of a write that runs in a transaction which another has begun.
@@ -257,6 +297,7 @@ final class Writer {
 
   /// Undoes the transaction, if it is still open.
   func undo() {
+    facts.forget()
     ImmediateTransaction.rollback(on: sqlite)
     log.didRollBack()
   }

@@ -25,8 +25,8 @@ package struct WriteTurn: ~Copyable, Sendable {
   /// to yield and somebody waits who does not.
   ///
   /// - Parameter nextYields: Whether this process has nothing more to do that does not yield.
-  package func mustHandOver(nextYields: Bool = false) -> Bool {
-    session.mustHandOver(nextYields: nextYields)
+  package func shouldHandOver(nextYields: Bool = false) -> Bool {
+    session.shouldHandOver(nextYields: nextYields)
   }
 
   /// Says that the turn goes on with something new, so that nobody takes a turn that nobody else wanted
@@ -59,6 +59,9 @@ final class TurnSession: Sendable {
   /// When the record was written.
   private let recorded: Atomic<UInt64>
 
+  /// The bell's counter after this turn's last ringing, 0 before the first.
+  private let counter = Atomic<UInt64>(0)
+
   /// How old a record may be when the turn goes on with something new.
   private static let renewal: UInt64 = 50_000_000
 
@@ -85,10 +88,13 @@ final class TurnSession: Sendable {
 
   func ring() {
     guard let membership, lease.isSameProcess else { return }
-    CommitBell.ring(membership.file)
+    // Who has the lease rings; a step that somebody without it makes meanwhile is one that nobody misses.
+    let known = counter.load(ordering: .relaxed)
+    let now = CommitBell.ring(membership.file, known: known == 0 ? nil : known)
+    counter.store(now, ordering: .relaxed)
   }
 
-  func mustHandOver(nextYields: Bool) -> Bool {
+  func shouldHandOver(nextYields: Bool) -> Bool {
     guard let membership else { return false }
     let now = BootClock.now()
     let isUsedUp = since.duration(to: now) >= options.quantum
