@@ -89,7 +89,8 @@ extension MultiProcess {
               try await worker.end(of: command)
             }
             #expect(
-              ["diskFull", "inputOutput"].contains(error?.name), "\(index): \(String(describing: error))")
+              ["diskFull", "inputOutput"].contains(error?.name),
+              "\(index): \(String(describing: error))")
           } else {
             try await worker.end(of: command)
           }

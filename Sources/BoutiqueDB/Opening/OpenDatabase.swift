@@ -44,7 +44,9 @@ final class OpenDatabase: Sendable {
 
   /// Throws when this database can no longer be used here.
   func checkUsable() throws {
-    guard fork.isSameProcess else { throw BoutiqueError.usedAcrossFork(path: path) }
+    // Without a system call, for each read and write: where a program forks past the C library there is
+    // no thread in the child that could serve it, nor any to wait.
+    guard fork.isSameGeneration else { throw BoutiqueError.usedAcrossFork(path: path) }
     if life.withLock(\.isClosing) { throw BoutiqueError.closed(path: path) }
   }
 

@@ -21,7 +21,7 @@ public final class BoutiqueConnection {
   let sqlite: Connection
   private let role: Role
   private let thread = pthread_self()
-  private let fork = ForkGuard()
+  private let fork: ForkGuard
   private let cancellation: CancellationFlag?
   /// Gathers what the statements change; nil in a read.
   private let collector: ChangeCollector?
@@ -49,8 +49,9 @@ public final class BoutiqueConnection {
   init(
     sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recordsRegion: Bool = false,
     cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false,
-    isShared: Bool = false
+    isShared: Bool = false, fork: ForkGuard = ForkGuard()
   ) {
+    self.fork = fork
     self.sqlite = sqlite
     self.role = role
     self.collector = collector
@@ -246,8 +247,12 @@ public final class BoutiqueConnection {
   }
 
   /// Throws in a child made by fork inside the closure.
-  func checkProcess() throws {
-    guard fork.isSameProcess else { throw BoutiqueError.usedAcrossFork(path: sqlite.path) }
+  ///
+  /// - Parameter thoroughly: whether to ask the kernel, too; once for each transaction is enough.
+  func checkProcess(thoroughly: Bool = true) throws {
+    guard thoroughly ? fork.isSameProcess : fork.isSameGeneration else {
+      throw BoutiqueError.usedAcrossFork(path: sqlite.path)
+    }
   }
 
   func guardUse(of sql: String) throws {

@@ -20,7 +20,8 @@ final class PendingWrite: Sendable {
 
   private struct State {
     var isQueued = true
-    var continuation: CheckedContinuation<Void, any Error>?
+    // Unchecked: it is resumed where it is taken out of here, so once.
+    var continuation: UnsafeContinuation<Void, any Error>?
     var token: ChangeToken?
   }
 
@@ -71,7 +72,7 @@ final class PendingWrite: Sendable {
   /// Hands the write to the gate and suspends until it has ended.
   func run(through gate: WriteGate) async throws {
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
+      try await withUnsafeThrowingContinuation { continuation in
         let hasEnded = state.withLock { state in
           if state.isQueued { state.continuation = continuation }
           return !state.isQueued
@@ -107,12 +108,18 @@ final class PendingWrite: Sendable {
 
   /// Ends the write and resumes its caller.
   func finish(_ result: Result<Void, any Error>) {
-    let continuation = state.withLock { state in
+    end()?.resume(with: result)
+  }
+
+  /// Ends the write.
+  ///
+  /// - Returns: its caller, to be resumed by whoever called this.
+  func end() -> UnsafeContinuation<Void, any Error>? {
+    state.withLock { state in
       state.isQueued = false
       defer { state.continuation = nil }
       return state.continuation
     }
-    continuation?.resume(with: result)
   }
 
   /// Ends the write with an error unless it is running already.
@@ -121,7 +128,7 @@ final class PendingWrite: Sendable {
   @discardableResult
   func giveUp(_ error: any Error) -> Bool {
     let (wasQueued, continuation) = state.withLock { state in
-      guard state.isQueued else { return (false, nil as CheckedContinuation<Void, any Error>?) }
+      guard state.isQueued else { return (false, nil as UnsafeContinuation<Void, any Error>?) }
       state.isQueued = false
       defer { state.continuation = nil }
       return (true, state.continuation)

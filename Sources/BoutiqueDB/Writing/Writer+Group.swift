@@ -104,6 +104,10 @@ extension Writer {
   }
 
   private func commitGroup(_ progress: Progress) throws -> ChangeSet? {
+    if group.count > 1, !fork.isSameProcess {
+      sqlite.abandon()
+      throw BoutiqueError.usedAcrossFork(path: path)
+    }
     let wantsToken = group.wantsToken
     if progress.hasUndone, !progress.hasChanges, !progress.needsCommit {
       // Only what was undone was ever written; a commit of it would look like a foreign one.
@@ -214,12 +218,12 @@ extension Writer {
   ) throws {
     let connection = BoutiqueConnection(
       sqlite: sqlite, role: .write, collector: collector, cancellation: write.cancellation,
-      isShared: isShared)
+      isShared: isShared, fork: fork)
     let changesBefore = sqlite.totalChanges
     defer { progress.isClosed = connection.hasSpecialEffects }
     do {
       try RunningWrite.within(gate: gate) { try body(connection) }
-      try connection.checkProcess()
+      try connection.checkProcess(thoroughly: !isShared)
       connection.end()
       if let error = connection.fatalError { throw error }
       if !write.cancellation.end() { throw write.cancellation.stop ?? CancellationError() }

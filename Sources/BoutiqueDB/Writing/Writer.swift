@@ -37,10 +37,12 @@ final class Writer {
   private let checkpointer: Checkpointer
   let configuration: BoutiqueConfiguration
   let hold: HoldRecord
+  let fork = ForkGuard()
   /// The writes of the transaction that is open or has just ended.
   var group = WriteGroup()
   private var savepoint: MemberSavepoint?
   private var repeated: RepeatedTransaction?
+  private var callers: [(UnsafeContinuation<Void, any Error>, Result<Void, any Error>)] = []
   private let facts: TurnFacts
   private var lingering = Lingering()
 
@@ -185,16 +187,19 @@ final class Writer {
   /// Tells everybody concerned how the last transaction ended.
   private func conclude(_ change: ChangeSet?) {
     if let change { hub.publish(change) }
-    defer { group.removeAll() }
     for (write, result) in group.members {
-      guard case .failure(let error) = result else {
-        write.finish(result)
-        continue
+      var result = result
+      if case .failure(let error) = result {
+        let translated = BoutiqueError.translate(error, path: path)
+        if case BoutiqueError.fileReplaced = translated { hub.fail(translated) }
+        result = .failure(translated)
       }
-      let translated = BoutiqueError.translate(error, path: path)
-      if case BoutiqueError.fileReplaced = translated { hub.fail(translated) }
-      write.finish(.failure(translated))
+      if let caller = write.end() { callers.append((caller, result)) }
     }
+    group.removeAll()
+    // One right after the other: a thread of the pool that is woken for the first finds the rest there.
+    for (caller, result) in callers { caller.resume(with: result) }
+    callers.removeAll(keepingCapacity: true)
   }
 
   /// Runs `body` between BEGIN IMMEDIATE and COMMIT, with capture, for the library's own work.
