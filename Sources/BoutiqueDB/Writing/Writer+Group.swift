@@ -26,6 +26,7 @@
 // failed. Nobody was told yet in either case.
 
 import SQLiteConnection
+import SharedFileCoordination
 
 /// The writes of one transaction and how each has ended so far.
 struct WriteGroup {
