@@ -99,8 +99,7 @@ package struct Diagnosis: Sendable {
       add(
         .zombieHolder, isBlocking ? .problem : .warning,
         "\(who) has ended and \(parent) has not taken notice; the \(what) it held\(time)\(purpose) is "
-          + "kept by "
-          + "a thread that has not ended or by a child. \(others)",
+          + "kept by a thread that has not ended or by a child. \(others)",
         "See what \(parent) does, and look for children of pid \(holder.pid).")
     default:
       judgeRunning(lease, holder, what, time + purpose, others, isBlocking)
@@ -153,10 +152,10 @@ package struct Diagnosis: Sendable {
       let blocked =
         holder.map { holder in
           let time = database.writeLease?.heldForSeconds.map { " for \(Wording.time($0))" } ?? ""
-          return "\(name(holder)) has the write lease\(time) and cannot begin. "
+          return "\(name(holder)) has had the write lease\(time) and cannot begin. "
             + (database.queue.isEmpty
               ? ""
-              : "\(Wording.count(database.queue.count, "process", "processes")) in line behind it. ")
+              : "\(Wording.count(database.queue.count, "process is", "processes are")) in line behind it. ")
         } ?? "Nobody of the queue waits. "
       add(
         isRollback ? .rollbackWriter : .foreignWriter,

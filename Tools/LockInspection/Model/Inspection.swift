@@ -63,7 +63,7 @@ package struct DatabaseInspection: Codable, Sendable, Equatable {
   }
 
   /// How the database keeps what is not committed.
-  package enum JournalMode: String, Codable, Sendable {
+  package enum JournalMode: String, Codable, Sendable, CaseIterable {
     case wal
     case rollback
     case unknown
@@ -87,7 +87,7 @@ package struct LockFileFacts: Codable, Sendable, Equatable {
   }
 
   /// What can be said of the file.
-  package enum Condition: String, Codable, Sendable {
+  package enum Condition: String, Codable, Sendable, CaseIterable {
     case good
     case missing
     case unreadable

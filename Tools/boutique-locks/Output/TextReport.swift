@@ -165,8 +165,9 @@ struct DatabaseText {
   /// SQLite's locks, one line for all processes that have the same.
   private var locks: TextTable {
     var table = TextTable(titles: ["SQLITE LOCK", "MODE", "HELD BY"])
-    var lines: [(name: String, mode: String, holders: [String])] = []
-    for lock in database.sqliteLocks {
+    var lines: [(rank: Int, name: String, mode: String, holders: [String])] = []
+    for lock in database.sqliteLocks.sorted(by: { ($0.process?.pid ?? 0) < ($1.process?.pid ?? 0) })
+    {
       let name = lock.words
       let mode = (lock.isExclusive ? "exclusive" : "shared") + (lock.isWaiting ? ", waits" : "")
       var holder = lock.process.map { "\($0.pid)" } ?? "?"
@@ -174,10 +175,10 @@ struct DatabaseText {
       if let index = lines.firstIndex(where: { $0.name == name && $0.mode == mode }) {
         lines[index].holders.append(holder)
       } else {
-        lines.append((name, mode, [holder]))
+        lines.append((lock.rank, name, mode, [holder]))
       }
     }
-    for line in lines {
+    for line in lines.sorted(by: { $0.rank < $1.rank }) {
       table.append([
         .text(line.name), .text(line.mode), .text(line.holders.joined(separator: " ")),
       ])
