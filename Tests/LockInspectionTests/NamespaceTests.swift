@@ -54,3 +54,48 @@ enum Namespace {
     return system("unshare \(options.joined(separator: " ")) true >/dev/null 2>&1") == 0
   }()
 }
+
+extension Locks {
+  /// Processes that see other files under the same names.
+  @Suite(.enabled(if: Namespace.isPermitted)) struct MountNamespaceTests {
+    @Test func `a database that only a container sees is found through it and not mixed up`()
+      async throws
+    {
+      try await LockScene.with { scene in
+        // The directory is another one in there, with a database of the same name.
+        let program = try BuiltExecutable.path("boutique-test-worker")
+        let child = try await scene.children.start(
+          ChildCommand(
+            "unshare",
+            ["--mount"] + Namespace.options + [
+              "sh", "-c", "mount -t tmpfs none \"$1\" && exec env -u PROCESS_HARNESS_PID \"$0\"",
+              program, scene.directory,
+            ]))
+        let inside = try await scene.opened("inside", in: child)
+        let outside = try await scene.opened("outside")
+        for number in 1...30 {
+          try await outside.perform(
+            "exec", ["sql": .text("INSERT INTO note VALUES (\(number), 'x')")])
+        }
+        try await inside.hold()
+
+        let here = try await scene.json()
+        #expect(here["processes"]?.list?.compactMap { $0["label"]?.string } == ["outside"])
+        #expect(here["lock_file"]?["condition"] == "good")
+        #expect(here["write_lease"] == nil)
+
+        let all = try await scene.locks("--json").whole["databases"]?.list ?? []
+        let there = try #require(
+          all.first {
+            $0["path"]?.string?.hasPrefix("/proc/") == true
+              && $0["path"]?.string?.hasSuffix(scene.path) == true
+          })
+        #expect(there["processes"]?.list?.compactMap { $0["label"]?.string } == ["inside"])
+        #expect(there["write_lease"]?["holder"]?["label"] == "inside")
+        // Its own change log, not that of the file with the same name here.
+        let last = try #require(there["changes"]?["last_token"]?.int)
+        #expect(last < (here["changes"]?["last_token"]?.int ?? 0))
+      }
+    }
+  }
+}

@@ -38,6 +38,7 @@ struct ChangeLook {
     var index: LogIndexHead?
   }
 
+  /// The database file, as an absolute path.
   let path: String
   /// Logs of more bytes are not read.
   let logLimit: Int64

@@ -62,6 +62,9 @@ package struct DatabaseInspection: Codable, Sendable, Equatable {
     self.lockFile = lockFile
   }
 
+  /// How many processes have it open; one may have it open several times.
+  package var processCount: Int { Set(processes.map(\.reference.key)).count }
+
   /// How the database keeps what is not committed.
   package enum JournalMode: String, Codable, Sendable, CaseIterable {
     case wal

@@ -88,7 +88,7 @@ struct DatabaseText {
 
   private var headline: String {
     guard let worst = database.findings.first(where: { $0.severity != .note }) else {
-      let count = database.processes.count
+      let count = database.processCount
       let open =
         count == 0
         ? "nobody has it open" : "\(Wording.count(count, "process has", "processes have")) it open"
