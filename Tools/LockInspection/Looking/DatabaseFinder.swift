@@ -25,7 +25,9 @@ package enum DatabaseFinder {
   private static func database(
     withoutFileAt path: String, code: CInt
   ) throws(FindingFailure) -> String {
-    if code == ENOENT, LockReport.isLockFile(path: path + "-lock") { return path }
+    if code == ENOENT, LockReport.isLockFile(path: path + "-lock") {
+      return FileLook.resolved(path)
+    }
     let reason = strerror(code).map { String(cString: $0) } ?? "error \(code)"
     throw FindingFailure(description: "\(path): \(reason)")
   }
