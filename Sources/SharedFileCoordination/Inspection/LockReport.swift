@@ -24,6 +24,11 @@ package struct LockReport: Sendable, Codable, Equatable {
     package var heldFor: Duration?
     /// Inode of the pid namespace in which the process's number means something, 0 when not known.
     package var pidNamespace: UInt64 = 0
+
+    /// Whether the process's number means nothing here.
+    package var isElsewhere: Bool {
+      pidNamespace != 0 && pidNamespace != ProcessProbe.ownNamespace
+    }
   }
 
   /// A process in line for the write lease.
@@ -260,6 +265,7 @@ extension MembershipPlace {
     let holder =
       byte == LockFileLayout.migrationByte ? report.migrationHolder : report.holder
     timeout.holder = holder?.process
+    timeout.isHolderElsewhere = holder?.isElsewhere ?? false
     timeout.purpose = holder?.purpose
     timeout.heldFor = holder?.heldFor
   }
