@@ -58,7 +58,9 @@ struct DatabaseText {
     }
     let unseen = UnseenText.lines(database.unseen, style, width: width)
     if !unseen.isEmpty { blocks.append(unseen) }
-    return [style.paint(database.path.visible(), .bold)] + Array(blocks.joined(separator: [""]))
+    // A line longer than the screen would push the others off it; a file has room.
+    let title = database.path.visible().truncated(toWidth: style.columns ?? .max)
+    return [style.paint(title, .bold)] + Array(blocks.joined(separator: [""]))
   }
 
   /// Tables fit the width that is promised where nobody says how wide it is.
