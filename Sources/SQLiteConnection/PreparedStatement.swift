@@ -36,6 +36,8 @@ package final class PreparedStatement {
   private(set) var pointer: OpaquePointer?
   private var state = State.ready
   private var reprepareCount: Int32 = 0
+  /// Where the observer of changes stood when this run began; nil when nobody has to hear of its failure.
+  private var mark: StatementMark?
   var cachedColumnNames: [String]?
   /// When the cache handed it out last; only the cache writes it.
   var lastUse: UInt64 = 0
@@ -108,21 +110,40 @@ package final class PreparedStatement {
   package func reset() {
     guard state != .idle else { return }
     state = .idle
-    guard let pointer else { return }
-    sqlite3_reset(pointer)
-    if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
+    resetPointer()
   }
 
   /// Resets and clears the parameters, and keeps the statement: the cache hands it to nobody else.
   package func rewind() {
-    guard let pointer else { return }
-    sqlite3_reset(pointer)
-    if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
+    guard pointer != nil else { return }
+    resetPointer()
     state = .ready
+  }
+
+  private func resetPointer() {
+    guard let pointer else { return }
+    // Ended before its last row, a statement checks its foreign keys only now, and can fail.
+    if sqlite3_reset(pointer) == SQLITE_OK {
+      mark = nil
+    } else {
+      tellObserver()
+    }
+    if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
+  }
+
+  /// Tells the observer of changes that this run has failed.
+  private func tellObserver(keepsRows: Bool? = nil) {
+    guard let mark, let database = handle.database else { return }
+    self.mark = nil
+    guard let observer = handle.preupdateObserver, sqlite3_get_autocommit(database) == 0 else { return }
+    observer.statementDidFail(
+      StatementFailure(
+        mark: mark, keepsRows: keepsRows ?? (sqlite3_changes64(database) > 0), sql: sql))
   }
 
   /// The step that may find a changed schema and compile the statement anew.
   private func firstStep() throws(SQLiteError) -> Bool {
+    mark = isReadOnly ? nil : handle.preupdateObserver?.statementWillBegin()
     let code = sqlite3_step(pointer)
     switch code {
     case SQLITE_ROW: state = .row
@@ -149,8 +170,14 @@ package final class PreparedStatement {
 
   private func failure(_ code: Int32) -> SQLiteError {
     let error = misuseOrError(code)
+    let keepsRows = handle.database.map { sqlite3_changes64($0) > 0 } ?? false
     state = .ready
+    let mark = mark
+    self.mark = nil
     reset()
+    // Only now: the observer may look something up.
+    self.mark = mark
+    tellObserver(keepsRows: keepsRows)
     return error
   }
 

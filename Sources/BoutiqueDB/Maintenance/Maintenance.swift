@@ -164,7 +164,7 @@ extension BoutiqueDB {
 
 private enum Eraser {
   static func removeEverything(on connection: BoutiqueConnection) throws {
-    let internalNames = CaptureSchema.internalTables.union([CaptureSchema.turso])
+    let internalNames = CaptureSchema.internalTables.union(CaptureSchema.views)
     // Views and triggers first, then virtual tables: dropping one removes its shadow tables.
     let objects = try connection.query(
       """
