@@ -121,24 +121,10 @@ package final class PreparedStatement {
   }
 
   private func resetPointer() {
+    mark = nil
     guard let pointer else { return }
-    // Ended before its last row, a statement checks its foreign keys only now, and can fail.
-    if sqlite3_reset(pointer) == SQLITE_OK {
-      mark = nil
-    } else {
-      tellObserver()
-    }
+    sqlite3_reset(pointer)
     if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
-  }
-
-  /// Tells the observer of changes that this run has failed.
-  private func tellObserver(keepsRows: Bool? = nil) {
-    guard let mark, let database = handle.database else { return }
-    self.mark = nil
-    guard let observer = handle.preupdateObserver, sqlite3_get_autocommit(database) == 0 else { return }
-    observer.statementDidFail(
-      StatementFailure(
-        mark: mark, keepsRows: keepsRows ?? (sqlite3_changes64(database) > 0), sql: sql))
   }
 
   /// The step that may find a changed schema and compile the statement anew.
@@ -171,13 +157,14 @@ package final class PreparedStatement {
   private func failure(_ code: Int32) -> SQLiteError {
     let error = misuseOrError(code)
     let keepsRows = handle.database.map { sqlite3_changes64($0) > 0 } ?? false
-    state = .ready
     let mark = mark
-    self.mark = nil
+    state = .ready
     reset()
-    // Only now: the observer may look something up.
-    self.mark = mark
-    tellObserver(keepsRows: keepsRows)
+    // Only now, since the observer may look something up. When the transaction is over too, all is undone.
+    if let mark, let database = handle.database, sqlite3_get_autocommit(database) == 0 {
+      handle.preupdateObserver?.statementDidFail(
+        StatementFailure(mark: mark, keepsRows: keepsRows, sql: sql))
+    }
     return error
   }
 

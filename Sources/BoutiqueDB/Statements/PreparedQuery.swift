@@ -57,13 +57,7 @@ public final class PreparedQuery {
   public func first(arguments: [(any QueryBindable)?]) throws -> Row? {
     try bind(arguments)
     defer { statement.rewind() }
-    let hasRow = try owner.run { () throws(SQLiteError) in try statement.step() }
-    let row = hasRow ? currentRow() : nil
-    // One that writes must reach its end: SQLite checks its foreign keys only there.
-    if hasRow, !statement.isReadOnly {
-      while try owner.run({ () throws(SQLiteError) in try statement.step() }) {}
-    }
-    return row
+    return try owner.run { () throws(SQLiteError) in try statement.step() } ? currentRow() : nil
   }
 
   /// Calls `body` with each row as it is read.
