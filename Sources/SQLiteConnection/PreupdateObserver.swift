@@ -113,11 +113,6 @@ package struct PreupdateChange: ~Copyable {
   /// Zero for a statement's own change, one for a trigger's or foreign key action's, and so on.
   package var depth: Int { Int(sqlite3_preupdate_depth(database)) }
 
-  /// Whether bytes of a blob are being overwritten in place (`sqlite3_blob_write`).
-  ///
-  /// SQLite tells that as a deletion of the row.
-  package var isBlobWrite: Bool { sqlite3_preupdate_blobwrite(database) >= 0 }
-
   /// Returns a column before the change; NULL for an insertion.
   package func oldValue(_ column: Int) -> SQLiteValue {
     guard kind != .insert else { return .null }
@@ -136,7 +131,9 @@ package struct PreupdateChange: ~Copyable {
   ///
   /// True for insertions and deletions, and where SQLite cannot tell.
   package func columnDiffers(_ column: Int) -> Bool {
-    guard kind == .update, let old = raw(old: column), let new = raw(new: column) else { return true }
+    guard kind == .update, let old = raw(old: column), let new = raw(new: column) else {
+      return true
+    }
     return boutique_sqlite_values_equal(old, new) == 0
   }
 

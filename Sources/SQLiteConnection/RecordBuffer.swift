@@ -149,7 +149,9 @@ package struct RecordBuffer {
     if size == 1 {
       bytes.append(UInt8(value))
     } else if size == 9 {
-      for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: value >> (57 - 7 * index)) | 0x80) }
+      for index in 0..<8 {
+        bytes.append(UInt8(truncatingIfNeeded: value >> (57 - 7 * index)) | 0x80)
+      }
       bytes.append(UInt8(truncatingIfNeeded: value))
     } else {
       for index in (0..<size).reversed() {

@@ -5,7 +5,7 @@ import TestDatabase
 import Testing
 
 /// The rows before and after that the log keeps, statement by statement.
-@Suite struct CaptureImageTests {
+@Suite(.serialized) struct CaptureImageTests {
   static let schema = """
     CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT UNIQUE, b);
     INSERT INTO t VALUES (1, 'one', 1), (2, 'two', 2);
@@ -101,7 +101,8 @@ import Testing
     Case(
       sql: "INSERT INTO t VALUES (8, 'x', 0) ON CONFLICT (a) DO UPDATE SET b = 1",
       images: [Image(.insert, after: ["id": 8, "a": "x", "b": 0])]),
-    Case(sql: "INSERT OR IGNORE INTO t VALUES (8, 'one', 0), (9, 'new', 0)",
+    Case(
+      sql: "INSERT OR IGNORE INTO t VALUES (8, 'one', 0), (9, 'new', 0)",
       images: [Image(.insert, after: ["id": 9, "a": "new", "b": 0])]),
     Case(
       sql: "INSERT INTO t SELECT id + 10, a || '!', b FROM t WHERE id = 1",
@@ -342,7 +343,8 @@ import Testing
       #expect(change.rows.map { $0.after?.values.last } == [1, 2, "z"])
       #expect(change.rows[0].after?["a"] == "small")
       // A value that is never made, since it does not fit.
-      let huge = try await db.captured("UPDATE t SET b = zeroblob(900000000) WHERE id = 0 OR id = 1")
+      let huge = try await db.captured(
+        "UPDATE t SET b = zeroblob(900000000) WHERE id = 0 OR id = 1")
       #expect(huge.wholeTables == ["t"])
       try await db.write { _ = try $0.execute("UPDATE t SET b = 0") }
     }
@@ -446,6 +448,19 @@ import Testing
       }
       #expect((20..<40).contains(images))
       #expect(oldest == first)
+    }
+  }
+
+  @Test func `erasing leaves no rows in the log`() async throws {
+    try await withTestDatabase(
+      configuration: Self.configuration(.full), migrations: plan(Self.schema)
+    ) { db, _ in
+      try await db.write { _ = try $0.execute("UPDATE t SET b = 'secret'") }
+      #expect(try await db.count(of: "SELECT * FROM boutiquedb_image") == 2)
+      try await db.erase()
+      let kept = try await db.count(
+        of: "SELECT * FROM boutiquedb_image WHERE change_id IS NOT NULL")
+      #expect(kept == 0)
     }
   }
 

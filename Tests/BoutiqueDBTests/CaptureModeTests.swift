@@ -4,7 +4,7 @@ import TestDatabase
 import Testing
 
 /// What is kept of which table, and that everybody goes by it.
-@Suite struct CaptureModeTests {
+@Suite(.serialized) struct CaptureModeTests {
   static let schema = """
     CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT);
     CREATE TABLE tag (id INTEGER PRIMARY KEY);
@@ -70,10 +70,10 @@ import Testing
   @Test func `a mode can be set with the sqlite3 shell`() async throws {
     try await withTestDatabase(migrations: plan(Self.schema)) { db, _ in
       #expect(try await !keepsRows(db))
-      _ = try shell(db.path, "INSERT INTO boutiquedb_capture VALUES ('note', 'full');")
+      _ = try await shell(db.path, "INSERT INTO boutiquedb_capture VALUES ('note', 'full');")
       #expect(try await keepsRows(db))
       // A word of a later version asks for more than the key.
-      _ = try shell(db.path, "UPDATE boutiquedb_capture SET mode = 'more';")
+      _ = try await shell(db.path, "UPDATE boutiquedb_capture SET mode = 'more';")
       #expect(try await keepsRows(db))
       #expect(try await db.captureModes() == ["note": .full])
     }

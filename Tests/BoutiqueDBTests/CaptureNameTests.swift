@@ -4,7 +4,7 @@ import TestDatabase
 import Testing
 
 /// Tables with names that trip up whoever is careless.
-@Suite struct CaptureNameTests {
+@Suite(.serialized) struct CaptureNameTests {
   static let names = [
     "it's", "say \"x\"", "a.b", "main.t", "select", "ORDER BY", "tab\tline\n", " ", "%d{}[]\\",
     "café", "cafe\u{301}", "表", "🎈", "boutiquedb_x", "boutiquedb_cdc2", "boutiquedb_cdc_backup",
@@ -59,7 +59,8 @@ import Testing
       #expect(change.tables.map { $0.utf8.count } == [composed.utf8.count, decomposed.utf8.count])
       #expect(change.rows.map(\.key) == [[1], ["k"], [1]])
       #expect(
-        change.rows.map { $0.table.utf8.count } == [composed, decomposed, composed].map(\.utf8.count))
+        change.rows.map { $0.table.utf8.count }
+          == [composed, decomposed, composed].map(\.utf8.count))
       #expect(change.rows.map { $0.after?.named } == [nil, ["k": "k", "v": "v"], nil])
       // A table that is whole takes no other along.
       let whole = try await db.captured { conn in
@@ -100,6 +101,18 @@ import Testing
     ) { db, _ in
       let change = try await db.captured("INSERT INTO notes VALUES (1)")
       #expect(change.tables == ["notes"])
+    }
+  }
+
+  @Test func `statements that only Unicode holds equal are two statements`() async throws {
+    try await withTestDatabase { db, _ in
+      let found = try await db.read { conn in
+        [
+          try conn.query(#sql("SELECT hex('caf\u{e9}')"))[0][0],
+          try conn.query(#sql("SELECT hex('cafe\u{301}')"))[0][0],
+        ]
+      }
+      #expect(found == ["636166C3A9", "63616665CC81"])
     }
   }
 }

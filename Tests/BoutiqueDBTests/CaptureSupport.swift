@@ -1,5 +1,5 @@
 import BoutiqueDB
-import Foundation
+import ProcessHarness
 import TestDatabase
 import Testing
 
@@ -8,28 +8,19 @@ func plan(_ sql: String) -> BoutiqueMigrationPlan {
   BoutiqueMigrationPlan { BoutiqueMigration("schema") { conn in try conn.executeScript(sql) } }
 }
 
-/// Runs another program to its end and returns what it printed.
-func outside(_ program: String, _ arguments: [String], input: String = "") throws -> String {
-  let process = Process()
-  process.executableURL = URL(filePath: "/usr/bin/env")
-  process.arguments = [program] + arguments
-  let output = Pipe()
-  let toProgram = Pipe()
-  process.standardOutput = output
-  process.standardInput = toProgram
-  try process.run()
-  try toProgram.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-  try toProgram.fileHandleForWriting.close()
-  let data = try output.fileHandleForReading.readToEnd() ?? Data()
-  process.waitUntilExit()
-  #expect(process.terminationStatus == 0, "\(program) failed")
-  return String(decoding: data, as: UTF8.self)
+/// Runs another program to its end and returns the lines it printed.
+func outside(_ program: String, _ arguments: [String]) async throws -> [String] {
+  try await withChildProcesses { children in
+    let child = try await children.start(ChildCommand(program, arguments))
+    let status = try await child.exit()
+    if status != .exited(0) { throw child.failure(.ended(status), "success of \(arguments)") }
+    return child.takeLines()
+  }
 }
 
 /// Runs SQL in the `sqlite3` shell, which waits for others, and returns its lines.
-func shell(_ path: String, _ sql: String) throws -> [String] {
-  try outside("sqlite3", ["-cmd", ".timeout 30000", path], input: sql)
-    .split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+func shell(_ path: String, _ sql: String...) async throws -> [String] {
+  try await outside("sqlite3", ["-batch", "-bail", "-cmd", ".timeout 30000", path] + sql)
 }
 
 extension BoutiqueDB {

@@ -3,7 +3,7 @@ import TestDatabase
 import Testing
 
 /// What a failed statement, a failed savepoint and their mixtures leave in the log.
-@Suite struct CaptureUndoneTests {
+@Suite(.serialized) struct CaptureUndoneTests {
   static let schema = """
     CREATE TABLE t (id INTEGER PRIMARY KEY, u UNIQUE);
     CREATE TABLE c (id INTEGER PRIMARY KEY, t REFERENCES t (id));
@@ -36,7 +36,8 @@ import Testing
       what: "OR FAIL keeps the rows before", sql: "INSERT OR FAIL INTO t VALUES (2, 'x'), (3, 'x')",
       rows: ["t 2"]),
     Case(
-      what: "OR FAIL without a row before", sql: "INSERT OR FAIL INTO t VALUES (2, 'one'), (3, 'x')"),
+      what: "OR FAIL without a row before", sql: "INSERT OR FAIL INTO t VALUES (2, 'one'), (3, 'x')"
+    ),
     Case(
       what: "RAISE(ABORT) after a trigger's own change",
       trigger: """
@@ -78,7 +79,8 @@ import Testing
       what: "a foreign key of OR FAIL", sql: "INSERT OR FAIL INTO c VALUES (1, 1), (2, 99)",
       whole: ["c"]),
     Case(
-      what: "a displaced row", sql: "INSERT OR REPLACE INTO t VALUES (5, 'one'), (6, abs(-1 << 63))"),
+      what: "a displaced row", sql: "INSERT OR REPLACE INTO t VALUES (5, 'one'), (6, abs(-1 << 63))"
+    ),
   ]
 
   @Test(arguments: cases, [CaptureMode.id, .full])
@@ -125,7 +127,8 @@ import Testing
         }
         // Past the limit and undone: not whole.
         #expect(throws: BoutiqueError.self) {
-          try conn.execute("INSERT INTO t VALUES (2,2), (3,3), (4,4), (5,5), (6,6), (7,7), (8,'one')")
+          try conn.execute(
+            "INSERT INTO t VALUES (2,2), (3,3), (4,4), (5,5), (6,6), (7,7), (8,'one')")
         }
         for id in 10..<15 { try conn.execute("INSERT INTO t VALUES (?, NULL)", id) }
       }

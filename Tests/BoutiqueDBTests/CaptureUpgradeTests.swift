@@ -4,7 +4,7 @@ import TestDatabase
 import Testing
 
 /// Files whose tables of ours have the first layout.
-@Suite struct CaptureUpgradeTests {
+@Suite(.serialized) struct CaptureUpgradeTests {
   /// What the first layout was, with one commit in its log.
   static let first = """
     PRAGMA journal_mode = WAL;
@@ -39,20 +39,21 @@ import Testing
   @Test func `a file of the first layout is brought up to date when it is opened`() async throws {
     let directory = try TestDirectory()
     let path = directory.file("t.db")
-    _ = try shell(path, Self.first)
+    _ = try await shell(path, Self.first)
     var configuration = BoutiqueConfiguration()
     configuration.captureModes = ["t": .full]
     let db = try await BoutiqueDB.open(
-      path: path, configuration: configuration, migrations: plan("CREATE TABLE t (id INTEGER PRIMARY KEY, v)"))
+      path: path, configuration: configuration,
+      migrations: plan("CREATE TABLE t (id INTEGER PRIMARY KEY, v)"))
     #expect(
-      try shell(path, "SELECT value FROM boutiquedb_meta WHERE key = 'version';") == ["2"])
+      try await shell(path, "SELECT value FROM boutiquedb_meta WHERE key = 'version';") == ["2"])
     // The same history goes on.
     let token = try await db.currentToken()
     #expect(token.generation == "abc" && token.number >= 2)
     let change = try await db.captured("UPDATE t SET v = 'new'")
     #expect(change.rows.map { $0.before?["v"] } == ["old"])
     #expect(
-      try shell(
+      try await shell(
         path,
         """
         SELECT change_type, id, before IS NOT NULL FROM turso_cdc WHERE table_name = 't'
@@ -65,8 +66,8 @@ import Testing
   @Test func `a view of that name that is not ours survives the change of layout`() async throws {
     let directory = try TestDirectory()
     let path = directory.file("t.db")
-    _ = try shell(path, Self.first)
-    _ = try shell(path, "DROP VIEW turso_cdc; CREATE VIEW turso_cdc AS SELECT 'mine' AS x;")
+    _ = try await shell(path, Self.first)
+    _ = try await shell(path, "DROP VIEW turso_cdc; CREATE VIEW turso_cdc AS SELECT 'mine' AS x;")
     let db = try await BoutiqueDB.open(path: path)
     let rows = try await db.read { try $0.query("SELECT x FROM turso_cdc") }
     #expect(rows.map { $0[0] } == ["mine"])
@@ -76,7 +77,7 @@ import Testing
   @Test func `a reader of a file of the first layout needs no images`() async throws {
     let directory = try TestDirectory()
     let path = directory.file("t.db")
-    _ = try shell(path, Self.first)
+    _ = try await shell(path, Self.first)
     var configuration = BoutiqueConfiguration()
     configuration.readOnly = true
     let db = try await BoutiqueDB.open(path: path, configuration: configuration)
@@ -94,8 +95,8 @@ import Testing
   @Test func `a later layout is refused`() async throws {
     let directory = try TestDirectory()
     let path = directory.file("t.db")
-    _ = try shell(path, Self.first)
-    _ = try shell(path, "UPDATE boutiquedb_meta SET value = 3 WHERE key = 'version';")
+    _ = try await shell(path, Self.first)
+    _ = try await shell(path, "UPDATE boutiquedb_meta SET value = 3 WHERE key = 'version';")
     await #expect {
       _ = try await BoutiqueDB.open(path: path)
     } throws: { error in

@@ -5,7 +5,7 @@ import TestDatabase
 import Testing
 
 /// The view `turso_cdc`, as other programs read it.
-@Suite struct TursoViewTests {
+@Suite(.serialized) struct TursoViewTests {
   static let schema = """
     CREATE TABLE t (x INTEGER PRIMARY KEY, y);
     CREATE TABLE plain (a, b);
@@ -65,10 +65,10 @@ import Testing
         try conn.execute("INSERT INTO plain VALUES (?, -70000)", "é\u{1F388}")
         try conn.execute("DELETE FROM t")
       }
-      let lines = try outside(
-        "python3", ["-", db.path, String(start.number)], input: Self.decoder)
+      let lines = try await outside(
+        "python3", ["-c", Self.decoder, db.path, String(start.number)])
       #expect(
-        lines.split(separator: "\n").map(String.init) == [
+        lines == [
           "[1, \"t\", 1, null, [1, 2], null]",
           // FEATURES of Turso: UPDATE t SET y = 3 on (x, y) gives (0, 1, NULL, 3).
           "[0, \"t\", 1, [1, 2], [1, 3], [0, 1, null, 3]]",
@@ -91,7 +91,7 @@ import Testing
       for sql in ["INSERT INTO t VALUES (1, 2)", "UPDATE t SET y = 3", "DELETE FROM t"] {
         try await db.write { _ = try $0.execute(sql) }
       }
-      let rows = try shell(
+      let rows = try await shell(
         db.path,
         """
         SELECT change_type, before IS NULL, after IS NULL, updates IS NULL FROM turso_cdc
@@ -110,13 +110,10 @@ import Testing
     try await withTestDatabase(migrations: plan(Self.schema)) { db, _ in
       try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 2)") }
       for trusted in ["ON", "OFF"] {
-        let lines = try shell(
+        let lines = try await shell(
           db.path,
-          """
-          PRAGMA trusted_schema = \(trusted);
-          .headers on
-          SELECT * FROM turso_cdc ORDER BY change_id DESC LIMIT 2;
-          """)
+          "PRAGMA trusted_schema = \(trusted)", ".headers on",
+          "SELECT * FROM turso_cdc ORDER BY change_id DESC LIMIT 2")
         #expect(
           lines.first
             == "change_id|change_time|change_txn_id|change_type|table_name|id|before|after|updates")
@@ -124,7 +121,7 @@ import Testing
         #expect(lines[2].hasSuffix("|1|t|1|||"))
       }
       // Seconds, not milliseconds.
-      let time = try shell(db.path, "SELECT max(change_time) FROM turso_cdc;")
+      let time = try await shell(db.path, "SELECT max(change_time) FROM turso_cdc;")
       let seconds = try #require(time.first.flatMap { Double($0) })
       #expect(abs(seconds - Date().timeIntervalSince1970) < 3600)
     }
@@ -147,7 +144,7 @@ import Testing
         try conn.execute("INSERT INTO t VALUES (3, 3)")
         throw CancellationError()
       }
-      let rows = try shell(
+      let rows = try await shell(
         db.path,
         """
         SELECT change_id - \(start), change_txn_id - \(start), change_type, table_name FROM turso_cdc
@@ -164,12 +161,12 @@ import Testing
     ) { db, _ in
       func records(_ sql: String) async throws -> (lines: [String], rowID: String) {
         let start = try await db.currentToken()
-        let before = try shell(db.path, "SELECT max(rowid) FROM sqlite_schema;")
+        let before = try await shell(db.path, "SELECT max(rowid) FROM sqlite_schema;")
         try await db.write { try $0.executeScript(sql) }
-        let lines = try outside(
-          "python3", ["-", db.path, String(start.number)], input: Self.decoder)
+        let lines = try await outside(
+          "python3", ["-c", Self.decoder, db.path, String(start.number)])
         return (
-          lines.split(separator: "\n").map(String.init).filter { $0.contains("sqlite_schema") },
+          lines.filter { $0.contains("sqlite_schema") },
           before.first ?? ""
         )
       }
@@ -215,14 +212,14 @@ import Testing
         try await db.write { _ = try $0.execute("INSERT INTO t VALUES (?, 0)", id) }
       }
       let token = try await db.currentToken().number
-      let lines = try shell(
+      let lines = try await shell(
         db.path, "EXPLAIN QUERY PLAN SELECT * FROM boutiquedb_change WHERE token > \(token - 2);")
       let plan = lines.joined(separator: "\n")
       #expect(plan.contains("SEARCH c USING INTEGER PRIMARY KEY (rowid>?)"))
       #expect(plan.contains("SEARCH boutiquedb_cdc USING INTEGER PRIMARY KEY (rowid>?)"))
       #expect(!plan.contains("SCAN c"))
       #expect(
-        try shell(
+        try await shell(
           db.path,
           """
           SELECT change_id - \(token), change_type FROM boutiquedb_change
@@ -234,7 +231,7 @@ import Testing
   @Test func `a user's own turso_cdc stays theirs`() async throws {
     let directory = try TestDirectory()
     let path = directory.file("t.db")
-    _ = try shell(path, "CREATE TABLE turso_cdc (mine); INSERT INTO turso_cdc VALUES (1);")
+    _ = try await shell(path, "CREATE TABLE turso_cdc (mine); INSERT INTO turso_cdc VALUES (1);")
     let db = try await BoutiqueDB.open(path: path)
     let change = try await db.captured("INSERT INTO turso_cdc VALUES (2)")
     #expect(change.rows.map(\.table) == ["turso_cdc"])

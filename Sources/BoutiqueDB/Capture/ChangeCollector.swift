@@ -181,16 +181,14 @@ final class ChangeCollector: PreupdateObserver {
     }
     tables[index].rows += 1
     if shape.mode == .id {
-      guard tables[index].rows <= limits.rows, change.kind != .delete || !change.isBlobWrite else {
+      guard tables[index].rows <= limits.rows else {
         becomeWhole(index)
         return
       }
       record(change, index, shape)
     } else {
       // Before the first value is taken from a row that is older than a column.
-      guard shape.givesRows, change.kind != .delete || !change.isBlobWrite,
-        shape.resolveDefaults(of: change)
-      else {
+      guard shape.givesRows, shape.resolveDefaults(of: change) else {
         becomeWhole(index)
         return
       }
@@ -331,7 +329,7 @@ final class ChangeCollector: PreupdateObserver {
     let tables = tables
     var place = 0
     var number = 0
-    try images.forEach { image in
+    try images.withEach { image in
       while number < image.number {
         if !tables[changes[number].table].isWhole { place += 1 }
         number += 1

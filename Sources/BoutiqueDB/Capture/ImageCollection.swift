@@ -113,7 +113,7 @@ struct ImageCollection {
     }
   }
 
-  func forEach(_ body: (RecordedImage) throws -> Void) rethrows {
+  func withEach(_ body: (RecordedImage) throws -> Void) rethrows {
     try buffer.bytes.withUnsafeBytes { bytes in
       for entry in entries {
         try body(

@@ -93,7 +93,8 @@ final class TableShape {
   func resolveDefaults(of change: borrowing PreupdateChange) -> Bool {
     guard !defaults.isEmpty, change.kind != .insert else { return true }
     var isKnown = true
-    for index in defaults.indices.reversed() where change.isAbsent(columns[defaults[index].column]) {
+    for index in defaults.indices.reversed() where change.isAbsent(columns[defaults[index].column])
+    {
       let (column, type, sql) = defaults[index]
       guard let value = ColumnDefault.value(ofType: type, sql: sql) else {
         isKnown = false

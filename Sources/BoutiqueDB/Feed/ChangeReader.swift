@@ -127,7 +127,9 @@ enum ChangeReader {
       position.continuity = change.continuity
     }
     select.reset()
-    if count == limit || images?.isFull == true { return Batch(changes: changes, position: position, hasMore: true) }
+    if count == limit || images?.isFull == true {
+      return Batch(changes: changes, position: position, hasMore: true)
+    }
 
     if count == 0, try newestToken(on: sqlite) < position.token {
       everything()

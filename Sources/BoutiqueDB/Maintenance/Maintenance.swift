@@ -182,5 +182,7 @@ private enum Eraser {
       try connection.execute("DROP \(type.uppercased()) IF EXISTS \(quoted(identifier: name))")
     }
     try connection.execute("DELETE FROM boutiquedb_migration")
+    // They hold what the tables held.
+    try connection.execute("DELETE FROM boutiquedb_image")
   }
 }

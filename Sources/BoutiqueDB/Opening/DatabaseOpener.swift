@@ -156,7 +156,9 @@ struct DatabaseOpener {
       limits: .init(rows: configuration.captureRowLimit, bytes: configuration.captureByteLimit),
       shapes: shapes)
     // The connection holds the collector.
-    collector.readSchema = { [weak sqlite] in sqlite.flatMap { try? SchemaDifference.objects(on: $0) } }
+    collector.readSchema = { [weak sqlite] in
+      sqlite.flatMap { try? SchemaDifference.objects(on: $0) }
+    }
     collector.schemaMayFail = { [weak sqlite] in
       sqlite.map(CaptureSchema.mayFailWithoutUndoing) ?? true
     }
