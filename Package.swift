@@ -114,7 +114,9 @@ let package = Package(
       path: "Tools/boutique-locks", swiftSettings: strict),
     .executableTarget(
       name: "boutique-bench",
-      dependencies: ["BoutiqueDB", "SQLiteConnection", "SharedFileCoordination", "CommandLineSupport"],
+      dependencies: [
+        "BoutiqueDB", "SQLiteConnection", "SharedFileCoordination", "CommandLineSupport",
+      ],
       path: "Tools/boutique-bench", swiftSettings: strict),
 
     // Small programs that the documents show.
@@ -164,7 +166,8 @@ let package = Package(
       name: "SharedFileCoordinationTests", dependencies: ["SharedFileCoordination", "CLinuxShims"],
       swiftSettings: strict),
     .testTarget(
-      name: "BoutiqueDBTests", dependencies: ["BoutiqueDB", "SQLiteConnection", "TestDatabase"],
+      name: "BoutiqueDBTests",
+      dependencies: ["BoutiqueDB", "SQLiteConnection", "ProcessHarness", "TestDatabase"],
       swiftSettings: strict),
     .testTarget(
       name: "DocumentedSnippets", dependencies: ["BoutiqueDB", "TestDatabase"],

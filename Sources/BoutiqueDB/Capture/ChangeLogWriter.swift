@@ -37,6 +37,8 @@ final class ChangeLogWriter {
   private let continuity: () -> Int64?
   /// Called when the schema was changed by somebody else, inside the transaction, before the closure.
   var onForeignSchemaChange: (() throws -> Void)?
+  /// Writes what belongs to the commit's changes beside the log, given the number of the first.
+  var onAppend: ((_ first: Int64) throws -> Void)?
 
   init(
     sqlite: Connection, label: String, shapes: SchemaShapes,
@@ -59,6 +61,7 @@ final class ChangeLogWriter {
     knownCounter = nil
     // Somebody has committed: they may have pruned our row away.
     isIntroduced = false
+    try shapes.loadModes(from: sqlite)
     let version = try sqlite.queryInt64("PRAGMA schema_version")
     if version != schemaVersion {
       if try !CaptureSchema.isInstalled(on: sqlite) { try reinstall() }
@@ -112,6 +115,7 @@ final class ChangeLogWriter {
       try insert.bindNull(at: 9)
     }
     try insert.run()
+    try onAppend?(first)
     try pruneNowAndThen(newest: token, time: time)
     if schemaChanged { schemaVersion = nil }
     return ChangeSet(
@@ -207,5 +211,6 @@ final class ChangeLogWriter {
       """
       DELETE FROM boutiquedb_origin WHERE id NOT IN (SELECT origin FROM boutiquedb_cdc)
       """)
+    try ImageLog.prune(on: sqlite)
   }
 }

@@ -142,7 +142,8 @@ final class FeedReader: ChangeObserver {
       // Before the first statement, and so before the snapshot is taken.
       let continuity = core.continuity
       let batch = try ChangeReader.changes(
-        after: position, limit: Self.batchSize, continuity: continuity, on: sqlite)
+        after: position, limit: Self.batchSize, continuity: continuity,
+        images: ImageReader(on: sqlite), on: sqlite)
       var origins: [Int64: ChangeOrigin] = [:]
       for id in Set(batch.changes.compactMap(\.origin)) {
         let row = try connection.queryOne(

@@ -77,10 +77,13 @@ enum ChangeReader {
 
   /// Returns what was committed after `position`.
   ///
-  /// - Parameter continuity: the present one, read before the snapshot was taken.
+  /// - Parameters:
+  ///   - continuity: the present one, read before the snapshot was taken.
+  ///   - images: reads the rows that are kept of changes, for those who want them.
   /// - Precondition: a deferred transaction is open in which nothing has been read yet.
   static func changes(
-    after position: LogPosition, limit: Int, continuity: Int64?, on sqlite: Connection
+    after position: LogPosition, limit: Int, continuity: Int64?, images: ImageReader? = nil,
+    on sqlite: Connection
   ) throws -> Batch {
     let counterBeforeSnapshot = sqlite.walIndexHeader()?.change
     var position = position
@@ -103,9 +106,11 @@ enum ChangeReader {
     try select.bind(position.token, at: 1)
     try select.bind(Int64(limit), at: 2)
     var count = 0
-    while try select.step() {
+    // Rows kept whole can be large: then a batch has fewer commits.
+    while count < limit, images?.isFull != true, try select.step() {
       count += 1
-      let change = row(of: select)
+      var change = row(of: select)
+      if let images { change.images = try images.images(of: change) }
       if change.first != position.token + 1 {
         everything()
       } else if !position.isLive, !change.continues(position) {
@@ -122,7 +127,9 @@ enum ChangeReader {
       position.continuity = change.continuity
     }
     select.reset()
-    if count == limit { return Batch(changes: changes, position: position, hasMore: true) }
+    if count == limit || images?.isFull == true {
+      return Batch(changes: changes, position: position, hasMore: true)
+    }
 
     if count == 0, try newestToken(on: sqlite) < position.token {
       everything()

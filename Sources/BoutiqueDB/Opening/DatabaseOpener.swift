@@ -52,6 +52,8 @@ struct DatabaseOpener {
       throw refuse("backgroundWriteAging is not negative")
     }
     if configuration.captureRowLimit < 0 { throw refuse("captureRowLimit is not negative") }
+    if configuration.captureByteLimit < 0 { throw refuse("captureByteLimit is not negative") }
+    for table in configuration.captureModes.keys { try CaptureModes.check(table) }
     if configuration.cdcRetention.rows < 1 { throw refuse("cdcRetention keeps at least one row") }
     if configuration.writeAheadLogBound < 0 { throw refuse("writeAheadLogBound is not negative") }
     if isInMemory, configuration.readOnly { throw refuse("a database in memory is not read-only") }
@@ -159,7 +161,19 @@ struct DatabaseOpener {
       sqlite: sqlite, label: configuration.label, shapes: shapes,
       retention: configuration.cdcRetention,
       continuity: { facts.continuity })
-    let collector = ChangeCollector(rowLimit: configuration.captureRowLimit, shapes: shapes)
+    let collector = ChangeCollector(
+      limits: .init(rows: configuration.captureRowLimit, bytes: configuration.captureByteLimit),
+      shapes: shapes)
+    // The connection holds the collector.
+    collector.readSchema = { [weak sqlite] in
+      sqlite.flatMap { try? SchemaDifference.objects(on: $0) }
+    }
+    collector.schemaMayFail = { [weak sqlite] in
+      sqlite.map(CaptureSchema.mayFailWithoutUndoing) ?? true
+    }
+    log.onAppend = { [unowned collector] first in
+      try ImageLog.write(collector, first: first, on: sqlite)
+    }
     // Before the first statement is prepared: a statement prepared without the hook keeps the shortcut
     // by which DELETE without WHERE tells nobody of its rows.
     sqlite.setPreupdateObserver(collector)
@@ -205,6 +219,17 @@ struct DatabaseOpener {
       sqlite: sqlite, limits: limits, log: log, collector: collector, files: files,
       coordination: coordination, gate: gate, hub: hub, checkpointer: checkpointer,
       configuration: configuration, hold: hold, facts: facts)
+    // Before the migrations, so that what they do to tables that are there is kept like anything else.
+    if try !CaptureModes.agree(with: configuration.captureModes, on: sqlite) {
+      try underLease(coordination, until: deadline) {
+        _ = try writer.committing(since: start, isOwnWork: true) { connection in
+          for (table, mode) in configuration.captureModes {
+            try CaptureModes.set(mode, forTable: table, on: connection.sqlite)
+          }
+        }
+        try shapes.loadModes(from: sqlite)
+      }
+    }
     if try migrator.isBehind(on: sqlite) {
       try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
     }

@@ -243,7 +243,8 @@ public final class BoutiqueConnection {
 
   private func refusal(_ error: any Error, _ sql: String) -> BoutiqueError? {
     guard let error = error as? SQLiteError, error.code.primary == .auth else { return nil }
-    return .statementRefused(sql: error.sql ?? sql, reason: StatementPolicy.pragmaRefusal)
+    let sql = error.sql ?? sql
+    return .statementRefused(sql: sql, reason: StatementPolicy.pragmaRefusal(in: sql))
   }
 
   /// Throws in a child made by fork inside the closure.

@@ -12,11 +12,19 @@ extension BoutiqueChange {
   /// The same for programs.
   var jsonText: String {
     let listed = rows.map { row in
-      JSONText.object([
+      var members = [
         ("table", JSONText.string(row.table)), ("kind", JSONText.string(row.kind.rawValue)),
         ("key", JSONText.array(row.key.map(\.jsonText))),
         ("columns", JSONText.array(row.columns.map { String($0) })),
-      ])
+      ]
+      for (name, image) in [
+        ("before", row.before), ("after", row.after), ("updates", row.updates),
+      ] {
+        guard let image else { continue }
+        let values = zip(image.columns, image.values).map { ($0, $1.jsonText) }
+        members.append((name, JSONText.object(values)))
+      }
+      return JSONText.object(members)
     }
     return JSONText.object([
       ("token", JSONText.string(token.description)),
