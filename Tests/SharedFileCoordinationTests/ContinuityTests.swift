@@ -5,7 +5,7 @@ import Testing
   @Test func `of two that open at once exactly one renews`() throws {
     let scratch = try Scratch()
     let last = try scratch.open()
-    last.settleContinuity()
+    last.settleContinuity { nil }
     let before = try #require(last.continuity)
     // As a process that is killed: nothing is renewed.
     last.close()
@@ -13,10 +13,10 @@ import Testing
     let first = try scratch.open()
     let second = try scratch.open()
     #expect(first.continuity == before)
-    first.settleContinuity()
+    first.settleContinuity { nil }
     let renewed = try #require(first.continuity)
     #expect(renewed != before)
-    second.settleContinuity()
+    second.settleContinuity { nil }
     #expect(second.continuity == renewed)
     first.close()
     second.close()
@@ -27,10 +27,10 @@ import Testing
   {
     let scratch = try Scratch()
     let first = try scratch.open()
-    first.settleContinuity()
+    first.settleContinuity { nil }
     let number = try #require(first.continuity)
     let second = try scratch.open()
-    second.settleContinuity()
+    second.settleContinuity { nil }
     first.renewContinuityIfAlone()
     #expect(second.continuity == number)
     first.close()
@@ -45,7 +45,7 @@ import Testing
     #expect(file.continuity == nil)
     #expect(file.establishedContinuity() != nil)
     #expect(CoordinationFile.continuity(forDatabase: scratch.database) == nil)
-    file.settleContinuity()
+    file.settleContinuity { nil }
     #expect(CoordinationFile.continuity(forDatabase: scratch.database) == file.continuity)
     file.close()
     #expect(CoordinationFile.continuity(forDatabase: scratch.database) == nil)

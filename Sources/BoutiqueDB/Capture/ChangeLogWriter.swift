@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteConnection
+import SharedFileCoordination
 
 /// Writes one row of the change log for each commit of this process, and accounts for everybody else's.
 ///
@@ -14,7 +15,7 @@ final class ChangeLogWriter {
   private let sqlite: Connection
   private let label: String
   private let shapes: SchemaShapes
-  private let retention: BoutiqueConfiguration.Retention
+  private let pruner: LogPruner
   /// The newest token, as of `knownCounter`.
   private(set) var head: Int64 = 0
   /// The counter after the last commit that this object has accounted for; nil: ask the database.
@@ -29,20 +30,26 @@ final class ChangeLogWriter {
   private var isIntroduced = false
   private let started = Int64(Date().timeIntervalSince1970)
   private var counterBefore: UInt32?
-  private var commitsSincePruning = 0
-  private let continuity: () -> Int64?
+  private let continuity: () -> (number: Int64?, bridge: ContinuityBridge?)
+  /// What the transaction found out that an operator should know once it is committed.
+  private var events: [BoutiqueEvent] = []
+  /// Is told of those.
+  private let report: (BoutiqueEvent) -> Void
   /// Called when the schema was changed by somebody else, inside the transaction, before the closure.
   var onForeignSchemaChange: (() throws -> Void)?
 
+  /// - Parameter continuity: the present one, and what it goes on from.
   init(
-    sqlite: Connection, label: String, shapes: SchemaShapes,
-    retention: BoutiqueConfiguration.Retention, continuity: @escaping () -> Int64?
+    sqlite: Connection, label: String, shapes: SchemaShapes, pruner: LogPruner,
+    continuity: @escaping () -> (number: Int64?, bridge: ContinuityBridge?),
+    report: @escaping (BoutiqueEvent) -> Void
   ) {
     self.sqlite = sqlite
     self.label = label
     self.shapes = shapes
-    self.retention = retention
+    self.pruner = pruner
     self.continuity = continuity
+    self.report = report
   }
 
   /// Learns where the log and the schema stand.
@@ -97,14 +104,18 @@ final class ChangeLogWriter {
     }
     try insert.bind(summary.tablesJSON, at: 7)
     try insert.bind(summary.changesJSON, at: 8)
-    let continuity = continuity()
+    let (continuity, bridge) = continuity()
     if let continuity {
       try insert.bind(continuity, at: 9)
     } else {
       try insert.bindNull(at: 9)
     }
     try insert.run()
-    try pruneNowAndThen(newest: token, time: time)
+    // The first commit of a session that goes on from the one before says so.
+    if let bridge, bridge.continuity == continuity, bridge.counter == counterBefore {
+      try SessionTable.insert(bridge, token: token, on: sqlite)
+    }
+    events += try pruner.pruneNowAndThen(newest: token, time: time)
     if schemaChanged { schemaVersion = nil }
     return ChangeSet(
       token: token, first: first, summary: summary, isEverything: false, origin: origin,
@@ -120,13 +131,17 @@ final class ChangeLogWriter {
     }
     head = change.token
     isIntroduced = true
-    commitsSincePruning += 1
+    pruner.didCommit()
+    for event in events { report(event) }
+    events = []
     // After a change of the schema the shapes have to be read again.
     knownCounter = schemaVersion == nil ? nil : change.counterAfter
   }
 
   /// Notes that the transaction is undone.
   func didRollBack() {
+    if !events.isEmpty { pruner.didRollBack() }
+    events = []
     knownCounter = nil
     isIntroduced = false
   }
@@ -149,49 +164,5 @@ final class ChangeLogWriter {
     try insert.bind(label, at: 3)
     try insert.bind(started, at: 4)
     try insert.run()
-  }
-
-  // MARK: Pruning
-
-  /// How many commits pass between two prunings: each counts through the whole retained log once, so the
-  /// cost for one commit stays constant.
-  private var pruningInterval: Int { max(16, retention.rows / 16) }
-
-  /// Removes records beyond the retention.
-  ///
-  /// The newest one always stays, since it is where others continue. A reader that is further
-  /// behind finds a gap and refreshes everything.
-  private func pruneNowAndThen(newest: Int64, time: Int64) throws {
-    guard commitsSincePruning >= pruningInterval else { return }
-    commitsSincePruning = 0
-    try prune(newest: newest, time: time)
-  }
-
-  func prune(newest: Int64, time: Int64) throws {
-    let byRows = try sqlite.prepare(
-      """
-      DELETE FROM boutiquedb_cdc WHERE token < ?1 AND token <=
-        (SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1 OFFSET ?2)
-      """)
-    defer { byRows.reset() }
-    try byRows.bind(newest, at: 1)
-    try byRows.bind(Int64(max(1, retention.rows)), at: 2)
-    try byRows.run()
-    // By age only from the old end and only so many at a time: a wall clock that was set back must not
-    // punch holes, and one commit must not pay for a night of them.
-    let byAge = try sqlite.prepare(
-      """
-      WITH oldest AS (SELECT token, time FROM boutiquedb_cdc ORDER BY token LIMIT 4096)
-      DELETE FROM boutiquedb_cdc WHERE token < ?1 AND token <
-        coalesce((SELECT min(token) FROM oldest WHERE time >= ?2), (SELECT max(token) FROM oldest))
-      """)
-    defer { byAge.reset() }
-    try byAge.bind(newest, at: 1)
-    try byAge.bind(time.saturatingAdd(-(retention.age.nanosecondsClamped / 1_000_000)), at: 2)
-    try byAge.run()
-    try sqlite.execute(
-      """
-      DELETE FROM boutiquedb_origin WHERE id NOT IN (SELECT origin FROM boutiquedb_cdc)
-      """)
   }
 }

@@ -46,6 +46,10 @@ struct DatabaseOpener {
     if configuration.leaseQuantum < .zero { throw refuse("leaseQuantum is not negative") }
     if configuration.captureRowLimit < 0 { throw refuse("captureRowLimit is not negative") }
     if configuration.cdcRetention.rows < 1 { throw refuse("cdcRetention keeps at least one row") }
+    if configuration.cdcRetention.hardRows < configuration.cdcRetention.rows {
+      throw refuse("cdcRetention's hardRows are not fewer than its rows")
+    }
+    if configuration.consumerExpiry < .zero { throw refuse("consumerExpiry is not negative") }
     if configuration.writeAheadLogBound < 0 { throw refuse("writeAheadLogBound is not negative") }
     if isInMemory, configuration.readOnly { throw refuse("a database in memory is not read-only") }
     try plan.check()
@@ -90,7 +94,8 @@ struct DatabaseOpener {
         pool: ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
         hub: hub,
         files: files, factory: factory, coordination: nil,
-        checkpointer: Checkpointer(bound: configuration.writeAheadLogBound), plan: plan), nil
+        checkpointer: Checkpointer(bound: configuration.writeAheadLogBound),
+        consumers: ActiveConsumers(), plan: plan), nil
     )
   }
 
@@ -141,15 +146,20 @@ struct DatabaseOpener {
     limits.wait = configuration.migrationTimeout
     let lease = try migrationLease(coordination, deadline)
     defer { lease?.release() }
-    coordination?.settleContinuity()
+    coordination?.settleContinuity { sqlite.logState }
     if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
     try sqlite.setJournalSizeLimit(configuration.writeAheadLogBound)
 
     let shapes = SchemaShapes()
+    let consumers = ActiveConsumers()
+    let pruner = LogPruner(sqlite: sqlite, retention: configuration.cdcRetention) { name, place in
+      consumers.contains(name) || coordination?.isClaimedByOther(place: place) == true
+    }
     let log = ChangeLogWriter(
-      sqlite: sqlite, label: configuration.label, shapes: shapes,
-      retention: configuration.cdcRetention,
-      continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() })
+      sqlite: sqlite, label: configuration.label, shapes: shapes, pruner: pruner,
+      continuity: isInMemory
+        ? { (1, nil) } : { (coordination?.establishedContinuity(), coordination?.bridge) },
+      report: { [eventHandler = configuration.eventHandler] event in eventHandler?(event) })
     let collector = ChangeCollector(rowLimit: configuration.captureRowLimit, shapes: shapes)
     // Before the first statement is prepared: a statement prepared without the hook keeps the shortcut
     // by which DELETE without WHERE tells nobody of its rows.
@@ -204,7 +214,7 @@ struct DatabaseOpener {
       pool: isInMemory
         ? nil : ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
       hub: hub, files: files, factory: factory, coordination: coordination,
-      checkpointer: checkpointer, plan: plan)
+      checkpointer: checkpointer, consumers: consumers, plan: plan)
     return (core, writer)
   }
 
@@ -315,6 +325,7 @@ struct DatabaseOpener {
         let turn = try coordination.writeLease.acquire(
           deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
           isCancelled: { false })
+        writer.putToRest()
         coordination.renewContinuityIfAlone()
         writer.close(checkpointing: true)
         turn.finish()
