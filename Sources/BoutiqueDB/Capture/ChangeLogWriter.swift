@@ -84,6 +84,9 @@ final class ChangeLogWriter {
     let token = head + Int64(summary.changes.count) + 1
     let time = Int64((Date().timeIntervalSince1970 * 1000).rounded())
     let counterAfter = counterBefore.map { $0 &+ 1 }
+    let (continuity, bridge) = continuity()
+    let start =
+      summary.tables.isEmpty ? try takeEmptyRow(continuity: continuity, bridge: bridge) : nil
     let insert = try sqlite.prepare(
       """
       INSERT INTO boutiquedb_cdc
@@ -92,11 +95,11 @@ final class ChangeLogWriter {
       """)
     defer { insert.reset() }
     try insert.bind(token, at: 1)
-    try insert.bind(first, at: 2)
+    try insert.bind(start?.first ?? first, at: 2)
     try insert.bind(time, at: 3)
     try insert.bind(origin, at: 4)
     if let counterBefore, let counterAfter {
-      try insert.bind(Int64(counterBefore), at: 5)
+      try insert.bind(Int64(start?.counterBefore ?? counterBefore), at: 5)
       try insert.bind(Int64(counterAfter), at: 6)
     } else {
       try insert.bindNull(at: 5)
@@ -104,7 +107,6 @@ final class ChangeLogWriter {
     }
     try insert.bind(summary.tablesJSON, at: 7)
     try insert.bind(summary.changesJSON, at: 8)
-    let (continuity, bridge) = continuity()
     if let continuity {
       try insert.bind(continuity, at: 9)
     } else {
@@ -120,6 +122,36 @@ final class ChangeLogWriter {
     return ChangeSet(
       token: token, first: first, summary: summary, isEverything: false, origin: origin,
       time: time, counterBefore: counterBefore, counterAfter: counterAfter, continuity: continuity)
+  }
+
+  /// Takes away the newest row when it, too, is of a commit that changed nothing, so that the new one can
+  /// stand for both.
+  ///
+  /// A consumer that catches up acknowledges as many times as there are changes; each with a row of its own
+  /// would push out of the log what it has yet to read. Only rows that follow each other without a foreign
+  /// commit are put together: a reader that stopped in the middle can tell by the numbers.
+  private func takeEmptyRow(
+    continuity: Int64?, bridge: ContinuityBridge?
+  ) throws -> (first: Int64, counterBefore: UInt32)? {
+    let select = try sqlite.prepare(
+      """
+      SELECT first, counter_before, counter_after, continuity FROM boutiquedb_cdc
+        WHERE token = ?1 AND tables = '[]'
+      """)
+    defer { select.reset() }
+    try select.bind(head, at: 1)
+    guard try select.step(), let before = select.counter(1), let after = select.counter(2),
+      after == counterBefore, select.number(3) == continuity,
+      // The row of a session's first commit is known by its number.
+      before != bridge?.counter
+    else { return nil }
+    let first = select.int64(0)
+    select.reset()
+    let delete = try sqlite.prepare("DELETE FROM boutiquedb_cdc WHERE token = ?1")
+    defer { delete.reset() }
+    try delete.bind(head, at: 1)
+    try delete.run()
+    return (first, before)
   }
 
   /// Notes that the transaction with `change` is committed.

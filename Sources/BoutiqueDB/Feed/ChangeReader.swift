@@ -158,11 +158,11 @@ enum ChangeReader {
       let change = row(of: select)
       rows += change.summary.changes.count
       if try !continues(change, position, on: sqlite) {
-        if position.token != change.first - 1 {
+        if change.first > position.token + 1 {
           position.token = change.first - 1
           position.stamp = 0
         }
-        position.counter = change.counterBefore
+        position.counter = change.counter(after: position.token)
         position.continuity = change.continuity
         everything()
       }
@@ -217,14 +217,17 @@ enum ChangeReader {
   private static func continues(
     _ change: ChangeSet, _ position: LogPosition, on sqlite: Connection
   ) throws -> Bool {
-    guard change.first == position.token + 1 else { return false }
+    // A row without changes can stand for several commits, of which some may be read already.
+    guard change.first == position.token + 1 || change.first <= position.token && change.isEmpty
+    else { return false }
+    let before = change.counter(after: position.token)
     if !position.isLive, change.continuity == nil || change.continuity != position.continuity {
       guard let continuity = change.continuity,
         let bridge = try SessionTable.bridge(to: continuity, on: sqlite)
       else { return false }
-      return bridge.leads(from: position) && change.counterBefore == bridge.counter
+      return bridge.leads(from: position) && before == bridge.counter
     }
-    guard let counter = position.counter, let before = change.counterBefore else { return true }
+    guard let counter = position.counter, let before else { return true }
     return counter == before
   }
 
@@ -282,6 +285,15 @@ enum ChangeReader {
       isEverything: summary == nil, origin: select.int64(3), time: select.int64(2),
       counterBefore: select.counter(4), counterAfter: select.counter(5),
       continuity: select.number(8))
+  }
+}
+
+extension ChangeSet {
+  /// The change counter after a token just before or inside this row.
+  ///
+  /// Inside a row without changes each commit took one number.
+  fileprivate func counter(after token: Int64) -> UInt32? {
+    counterBefore.map { $0 &+ UInt32(truncatingIfNeeded: max(0, token - (first - 1))) }
   }
 }
 

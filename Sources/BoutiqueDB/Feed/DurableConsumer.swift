@@ -91,7 +91,7 @@ extension DurableConsumer {
     defer { first.reset() }
     try first.bind(token, at: 1)
     guard try first.step() else { return (0, nil, false) }
-    let hasGap = first.int64(0) != token + 1
+    let hasGap = first.int64(0) > token + 1
     let select = try sqlite.prepare(
       "SELECT count(*), min(time) FROM boutiquedb_cdc WHERE token > ?1 AND tables <> '[]'")
     defer { select.reset() }
