@@ -237,7 +237,9 @@ import Testing
     }
   }
 
-  @Test func `a consumer that catches up does not push its own changes out of the log`() async throws {
+  @Test func `a consumer that catches up does not push its own changes out of the log`()
+    async throws
+  {
     var configuration = BoutiqueConfiguration()
     configuration.cdcRetention = .init(rows: 16, age: .seconds(3600), hardRows: 210)
     try await withTestDatabase(configuration: configuration, migrations: Feed.plan) { db, _ in

@@ -43,7 +43,8 @@ import Testing
     }
   }
 
-  @Test func `past the hard bound records go, which is told once, and the consumer gets one everything`()
+  @Test
+  func `past the hard bound records go, which is told once, and the consumer gets one everything`()
     async throws
   {
     let events = ToldEvents()
@@ -131,7 +132,8 @@ import Testing
       for id in 1...200 {
         try await Feed.insert(id...id, into: db)
         try foreign.execute(
-          "INSERT OR IGNORE INTO boutiquedb_image SELECT max(first), x'00', x'00', NULL FROM boutiquedb_cdc")
+          "INSERT OR IGNORE INTO boutiquedb_image SELECT max(first), x'00', x'00', NULL FROM boutiquedb_cdc"
+        )
       }
       foreign.close()
       let left = try await db.read { connection in
@@ -144,7 +146,9 @@ import Testing
           """)[0].values
       }
       #expect(left[1] == 0)
-      guard case .integer(let images) = left[0], case .integer(let commits) = left[2] else { return }
+      guard case .integer(let images) = left[0], case .integer(let commits) = left[2] else {
+        return
+      }
       #expect((1...commits).contains(images) && commits < 60)
     }
   }

@@ -34,7 +34,9 @@ enum FeedSupport {
   /// Reads a feed up to the present.
   static func words(_ db: BoutiqueDB, since token: ChangeToken?) async throws -> [String] {
     var words: [String] = []
-    for try await change in db.changes(since: token, following: false) { words.append(word(change)) }
+    for try await change in db.changes(since: token, following: false) {
+      words.append(word(change))
+    }
     return words
   }
 

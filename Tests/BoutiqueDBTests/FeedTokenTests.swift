@@ -23,7 +23,9 @@ import Testing
     #expect(ChangeToken("0a-4-7") == token)
     // A database in memory has no counter.
     #expect(ChangeToken("0a-4-7--1")?.continuity == 1)
-    for text in ["a-1-2-3", "a-1-2-3-", "a-1-2-x-4", "a-1-2-3-0", "a-1-2-3-4-5", "a-1-2-9999999999-1"] {
+    for text in [
+      "a-1-2-3", "a-1-2-3-", "a-1-2-x-4", "a-1-2-3-0", "a-1-2-3-4-5", "a-1-2-9999999999-1",
+    ] {
       #expect(ChangeToken(text) == nil, "\(text)")
     }
   }
@@ -50,7 +52,8 @@ import Testing
     await db.close()
   }
 
-  @Test func `a token taken after a foreign commit resumes without a refresh, and misses no later one`()
+  @Test
+  func `a token taken after a foreign commit resumes without a refresh, and misses no later one`()
     async throws
   {
     try await withTestDatabase(migrations: Feed.plan) { db, _ in
@@ -220,7 +223,8 @@ import Testing
     let token = try await db.currentToken()
     try await Feed.insert(1...2, into: db)
     #expect(try await Feed.words(db, since: token) == ["1", "2"])
-    #expect(try await Feed.words(db, since: try await db.oldestToken()).contains("everything") == false)
+    #expect(
+      try await Feed.words(db, since: try await db.oldestToken()).contains("everything") == false)
     await db.close()
   }
 }

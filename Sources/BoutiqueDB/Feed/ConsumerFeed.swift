@@ -65,7 +65,9 @@ final class SessionBox: Sendable {
 
   fileprivate func next(_ reader: FeedReader) async throws -> DurableChange? {
     if let error = session.withLock({ $0?.takeFailure() }) { throw error }
-    guard let change = try await reader.next(), let session = session.withLock({ $0 }) else { return nil }
+    guard let change = try await reader.next(), let session = session.withLock({ $0 }) else {
+      return nil
+    }
     return DurableChange(change: change, session: session, ordinal: session.deliver())
   }
 }

@@ -10,8 +10,8 @@ struct TableMirror {
   private let table: String
   private var file: MirrorFile
   /// How a row is found: by its row id, or by the primary key of a table without row ids.
-  private let keys: [String]
-  private let columns: [String]
+  private var keys: [String] = []
+  private var columns: [String] = []
   private let consumer: String
 
   init(_ db: BoutiqueDB, table: String, file: MirrorFile) async throws {
@@ -19,7 +19,11 @@ struct TableMirror {
     self.table = table
     self.file = file
     consumer = "json-mirror of \(table) in \(file.path)"
-    (keys, columns) = try await db.read { connection in
+    try await learnColumns()
+  }
+
+  private mutating func learnColumns() async throws {
+    (keys, columns) = try await db.read { [table] connection in
       let columns = try connection.query(
         "SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", table)
       let hasRowIDs =
@@ -55,7 +59,10 @@ struct TableMirror {
 
   private mutating func copy(_ changed: [[SQLValue]]) async throws {
     guard !changed.isEmpty else { return }
-    let (sql, keys) = (select + " WHERE " + keys.map { quoted($0) + " IS ?" }.joined(separator: " AND "), Set(changed))
+    let (sql, keys) = (
+      select + " WHERE " + keys.map { quoted($0) + " IS ?" }.joined(separator: " AND "),
+      Set(changed)
+    )
     let (lines, count) = try await db.read { [self] connection -> ([String], Int) in
       let lines = try keys.map { key in
         try line(key, try connection.query(sql, arguments: key).first)
@@ -67,6 +74,8 @@ struct TableMirror {
   }
 
   private mutating func copyAll() async throws {
+    // A table that changed as a whole may have other columns now.
+    try await learnColumns()
     let lines = try await db.read { [self] connection in
       try connection.query(select).map { row in
         try line(Array(row.values.prefix(keys.count)), row)

@@ -15,7 +15,8 @@ extension DatabaseStatus {
   private func facts(_ style: TerminalStyle) -> [(name: String, value: String)] {
     var facts = [
       ("database", "\(path.visible()) (\(Self.size(databaseBytes)))"),
-      ("log", logText), ("token", tokenText), ("changes", changesText(style)), ("writer", writerText(style)),
+      ("log", logText), ("token", tokenText), ("changes", changesText(style)),
+      ("writer", writerText(style)),
       ("waiting", waiters.isEmpty ? "nobody" : "\(waiters.count)"), ("bell", bell),
       ("SQLite", sqliteVersion + (journalMode == "wal" ? "" : ", journal mode \(journalMode)")),
     ]
