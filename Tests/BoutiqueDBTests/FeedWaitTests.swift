@@ -43,8 +43,9 @@ import Testing
       #expect(try await values.next() == 0)
       for id in 1...50 {
         try await Feed.insert(id...id, into: other)
-        try await db.wait(for: other.currentToken(), timeout: .seconds(60))
-        // What was not told of the commit would deliver nothing, or wait for a bell.
+        let token = try await other.currentToken()
+        try await db.wait(for: token, timeout: .seconds(60))
+        #expect(db.toldToken ?? 0 >= token.number)
         #expect(try await values.next() == id)
       }
       await other.close()

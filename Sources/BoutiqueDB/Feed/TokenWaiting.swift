@@ -91,6 +91,12 @@ extension BoutiqueDB {
   }
 }
 
+extension BoutiqueDB {
+  /// The number of the token up to which all observers have been told; nil while they are being told, or
+  /// when there are none.
+  package var toldToken: Int64? { core.hub.settledPosition?.token }
+}
+
 extension OpenDatabase {
   fileprivate func waitUntilReached(_ token: ChangeToken, told waiter: TokenWaiter) async throws {
     // A bell may have been lost: the first look is ours.

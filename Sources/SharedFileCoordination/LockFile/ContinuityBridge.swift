@@ -63,13 +63,15 @@ package struct LogState: Sendable {
 }
 
 /// The database file as stat(2) sees it; two equal ones mean that nobody has written between.
-struct FileRest: Equatable {
+package struct FileRest: Equatable, Sendable {
   var identity: FileIdentity
   var size: Int64
+  /// When it was last changed, by the kernel's wall clock.
   var seconds: Int64
   var nanoseconds: Int64
 
-  static func of(path: String) -> FileRest? {
+  /// Looks at a file; nil when there is none, or its times are too coarse.
+  package static func of(path: String) -> FileRest? {
     var facts = stat()
     guard stat(path, &facts) == 0, facts.st_ctim.tv_nsec != 0 else { return nil }
     return FileRest(
@@ -78,7 +80,7 @@ struct FileRest: Equatable {
   }
 
   /// Whether a write from now on is sure to get another time.
-  var isPast: Bool {
+  package var isPast: Bool {
     var tick = timespec()
     var now = timespec()
     guard clock_getres(CLOCK_REALTIME_COARSE, &tick) == 0,

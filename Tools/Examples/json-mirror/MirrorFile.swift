@@ -1,6 +1,8 @@
 import Foundation
 
-/// The file: one JSON object a line, `{"key": […], "row": {…}}` or `{"key": […], "row": null}` for a row that
+/// The file of a mirror.
+///
+/// One JSON object a line, `{"key": […], "row": {…}}`, or `{"key": […], "row": null}` for a row that
 /// is gone. The last line of a key counts.
 ///
 /// A line is there when its line feed is: what a death leaves behind it is cut off at the next start.
