@@ -6,7 +6,7 @@ import TestDatabase
 import Testing
 
 /// Durable consumers of the change feed.
-@Suite struct FeedConsumerTests {
+@Suite(.serialized) struct FeedConsumerTests {
   private typealias Feed = FeedSupport
 
   @Test func `a consumer goes on after what it has acknowledged`() async throws {

@@ -5,7 +5,7 @@ import TestDatabase
 import Testing
 
 /// What the change log keeps, for whom, and what it says when it no longer does.
-@Suite struct FeedPruningTests {
+@Suite(.serialized) struct FeedPruningTests {
   private typealias Feed = FeedSupport
 
   private func configuration(

@@ -5,7 +5,7 @@ import TestDatabase
 import Testing
 
 /// What a token is worth when a feed goes on from it.
-@Suite struct FeedTokenTests {
+@Suite(.serialized) struct FeedTokenTests {
   private typealias Feed = FeedSupport
 
   @Test func `a token keeps what it knows in its text and in JSON`() throws {

@@ -4,7 +4,7 @@ import TestDatabase
 import Testing
 
 /// Waiting for a token.
-@Suite struct FeedWaitTests {
+@Suite(.serialized) struct FeedWaitTests {
   private typealias Feed = FeedSupport
 
   @Test func `a token of now is reached at once`() async throws {
