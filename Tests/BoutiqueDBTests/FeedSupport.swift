@@ -1,4 +1,5 @@
 import BoutiqueDB
+import Glibc
 import SQLiteConnection
 import Synchronization
 import TestDatabase
@@ -15,11 +16,17 @@ enum FeedSupport {
     for id in ids { try await db.write { _ = try $0.execute("INSERT INTO t (id) VALUES (?)", id) } }
   }
 
+  /// Waits for a lock as long as a busy machine may take.
+  @Sendable static func patience(_ tries: Int) -> Bool {
+    usleep(1000)
+    return tries < 30_000
+  }
+
   /// Runs statements as a program without this library does.
   static func foreign(_ path: String, _ statements: String...) throws {
     let connection = try Connection(path: path)
     defer { connection.close() }
-    connection.setBusyHandler { $0 < 10_000 }
+    connection.setBusyHandler(FeedSupport.patience)
     for statement in statements { try connection.execute(statement) }
   }
 

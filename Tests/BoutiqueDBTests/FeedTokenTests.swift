@@ -189,7 +189,7 @@ import Testing
       let closing = db
       async let closed: Void = closing.close()
       let foreign = try Connection(path: path)
-      foreign.setBusyHandler { $0 < 10_000 }
+      foreign.setBusyHandler(FeedSupport.patience)
       try foreign.execute("INSERT INTO t VALUES (\(100 + round), 'f')")
       await closed
       if round % 2 == 0 { foreign.close() }
