@@ -119,7 +119,23 @@ public final class BoutiqueDB: Sendable {
 
   /// Returns the position of the newest commit, to begin a change feed from.
   public func currentToken() async throws -> ChangeToken {
-    let position = try await core.read { try ChangeReader.head(on: $0.sqlite) }
+    let core = core
+    let position = try await core.read { connection in
+      // Before the first statement, and so before the snapshot is taken.
+      let presence = core.presence(on: connection.sqlite)
+      return try ChangeReader.head(continuity: presence.continuity, on: connection.sqlite)
+    }
+    return ChangeToken(position)
+  }
+
+  /// Returns the position before the oldest commit that the change log still holds, to begin a change feed
+  /// from.
+  public func oldestToken() async throws -> ChangeToken {
+    let core = core
+    let position = try await core.read { connection in
+      let presence = core.presence(on: connection.sqlite)
+      return try ChangeReader.oldest(continuity: presence.continuity, on: connection.sqlite)
+    }
     return ChangeToken(position)
   }
 

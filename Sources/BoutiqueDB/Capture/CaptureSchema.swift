@@ -28,7 +28,7 @@ enum CaptureSchema {
 
   static let internalTables: Set<String> = [
     commitTable, metaTable, originTable, migrationTable, imageTable, modeTable, consumerTable,
-    foreignTable,
+    foreignTable, SessionTable.name,
   ]
 
   /// The layout of the tables above.
@@ -86,17 +86,8 @@ enum CaptureSchema {
       mode TEXT NOT NULL
     ) WITHOUT ROWID
     """,
-    // Durable consumers of the change feed: up to where each has acknowledged, and when it last did.
-    """
-    CREATE TABLE IF NOT EXISTS boutiquedb_consumer (
-      name TEXT PRIMARY KEY NOT NULL,
-      generation TEXT NOT NULL,
-      token INTEGER NOT NULL,
-      stamp INTEGER NOT NULL,
-      seen INTEGER NOT NULL,
-      expiry INTEGER NOT NULL
-    ) WITHOUT ROWID
-    """,
+    ConsumerTable.statement,
+    SessionTable.statement,
     // What triggers note of commits by programs without this library, until a process of ours moves it
     // into the log.
     """
@@ -205,8 +196,9 @@ enum CaptureSchema {
       """
       SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN
         ('boutiquedb_meta', 'boutiquedb_cdc', 'boutiquedb_origin', 'boutiquedb_migration',
-         'boutiquedb_image', 'boutiquedb_capture', 'boutiquedb_consumer', 'boutiquedb_foreign')
-      """) == 8
+         'boutiquedb_image', 'boutiquedb_capture', 'boutiquedb_consumer', 'boutiquedb_foreign',
+         'boutiquedb_session')
+      """) == 9
   }
 }
 

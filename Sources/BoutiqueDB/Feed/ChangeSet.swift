@@ -99,16 +99,27 @@ struct ChangeSet: Sendable {
   /// Whether it changed nothing in the end (what a savepoint undid).
   var isEmpty: Bool { !isEverything && summary.tables.isEmpty }
 
-  static func everything(after token: Int64, stamp: Int64 = 0) -> ChangeSet {
+  static func everything(after token: Int64) -> ChangeSet {
     ChangeSet(
       token: token, first: token, summary: CommitSummary(tables: [], changes: []),
-      isEverything: true, lastStamp: stamp)
+      isEverything: true)
+  }
+
+  /// Everything, after which a reader stands at `position`.
+  static func everything(at position: LogPosition) -> ChangeSet {
+    var set = everything(after: position.token)
+    set.lastStamp = position.stamp
+    set.counterAfter = position.counter
+    set.continuity = position.continuity
+    return set
   }
 }
 
 extension BoutiqueChange {
   init(_ set: ChangeSet, generation: String, origin: ChangeOrigin) {
-    token = ChangeToken(generation: generation, number: set.token, stamp: set.stamp)
+    token = ChangeToken(
+      generation: generation, number: set.token, stamp: set.stamp, counter: set.counterAfter,
+      continuity: set.continuity)
     tables = set.summary.tables
     isEverything = set.isEverything
     self.origin = origin

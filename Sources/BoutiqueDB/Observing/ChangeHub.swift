@@ -8,6 +8,12 @@ protocol ChangeObserver: AnyObject, Sendable {
   func didChange(_ change: ChangeSet)
   /// Called once, when no more changes will come: the file was replaced, or the database closed.
   func didEnd(_ error: any Error)
+  /// Called, if it was asked for, when all observers have been told of all changes up to the hub's position.
+  func didSettle()
+}
+
+extension ChangeObserver {
+  func didSettle() {}
 }
 
 /// Where changes come in and observers hear of them; one for each open database.
@@ -32,6 +38,10 @@ final class ChangeHub: Sendable {
     var pending: Set<Wake> = []
     var failure: (any Error)?
     var bell: BellMode?
+    /// How many threads tell observers of changes at this moment.
+    var telling = 0
+    /// Observers that want to hear when nobody is being told any more.
+    var settlers: Set<Int> = []
   }
 
   struct WeakObserver {
@@ -98,11 +108,15 @@ final class ChangeHub: Sendable {
   ///
   /// It is kept weakly.
   ///
+  /// - Parameter settles: whether it wants to hear when all others have been told.
   /// - Returns: what to give to `remove`.
-  func add(_ observer: any ChangeObserver) -> Int {
+  func add(_ observer: any ChangeObserver, settles: Bool = false) -> Int {
     let (id, failure) = monitor.withLock { state in
       state.nextID += 1
-      if state.failure == nil { state.observers[state.nextID] = WeakObserver(object: observer) }
+      if state.failure == nil {
+        state.observers[state.nextID] = WeakObserver(object: observer)
+        if settles { state.settlers.insert(state.nextID) }
+      }
       return (state.nextID, state.failure)
     }
     if let failure { observer.didEnd(failure) }
@@ -112,6 +126,7 @@ final class ChangeHub: Sendable {
   func remove(_ id: Int) {
     monitor.update { state in
       state.observers[id] = nil
+      state.settlers.remove(id)
       if state.observers.isEmpty { state.pending.insert(.observers) }
     }
   }
@@ -138,9 +153,11 @@ final class ChangeHub: Sendable {
         position.counter = change.counterAfter
         state.position = position
       }
+      state.telling += 1
       return state.live
     }
     for observer in observers { observer.didChange(change) }
+    hasTold()
   }
 
   /// Tells observers of what the observing thread found.
@@ -155,11 +172,28 @@ final class ChangeHub: Sendable {
         state.position = batch.position
       }
       let changes = batch.changes.filter { $0.origin == nil || $0.origin != state.ownOrigin }
+      state.telling += 1
       return (changes.isEmpty ? [] : state.live, changes)
     }
     for observer in observers {
       for change in changes { observer.didChange(change) }
     }
+    hasTold()
+  }
+
+  /// Notes that a thread has told everybody, and tells those who wait for just that.
+  private func hasTold() {
+    let settlers = monitor.withLock { state -> [any ChangeObserver] in
+      state.telling -= 1
+      guard state.telling == 0, !state.settlers.isEmpty else { return [] }
+      return state.settlers.compactMap { state.observers[$0]?.object }
+    }
+    for observer in settlers { observer.didSettle() }
+  }
+
+  /// Up to where all observers have been told; nil while they are being told, or while nobody looks.
+  var settledPosition: LogPosition? {
+    monitor.withLock { $0.telling == 0 && $0.isActive ? $0.position : nil }
   }
 
   /// Ends all observation with an error.

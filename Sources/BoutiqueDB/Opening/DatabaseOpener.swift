@@ -55,6 +55,10 @@ struct DatabaseOpener {
     if configuration.captureByteLimit < 0 { throw refuse("captureByteLimit is not negative") }
     for table in configuration.captureModes.keys { try CaptureModes.check(table) }
     if configuration.cdcRetention.rows < 1 { throw refuse("cdcRetention keeps at least one row") }
+    if configuration.cdcRetention.hardRows < configuration.cdcRetention.rows {
+      throw refuse("cdcRetention's hardRows are not fewer than its rows")
+    }
+    if configuration.consumerExpiry < .zero { throw refuse("consumerExpiry is not negative") }
     if configuration.writeAheadLogBound < 0 { throw refuse("writeAheadLogBound is not negative") }
     if isInMemory, configuration.readOnly { throw refuse("a database in memory is not read-only") }
     try plan.check()
@@ -99,7 +103,8 @@ struct DatabaseOpener {
         pool: ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
         hub: hub,
         files: files, factory: factory, coordination: nil,
-        checkpointer: Checkpointer(bound: configuration.writeAheadLogBound), plan: plan), nil
+        checkpointer: Checkpointer(bound: configuration.writeAheadLogBound),
+        consumers: ActiveConsumers(), plan: plan), nil
     )
   }
 
@@ -150,17 +155,21 @@ struct DatabaseOpener {
     limits.wait = configuration.migrationTimeout
     let lease = try migrationLease(coordination, deadline)
     defer { lease?.release() }
-    coordination?.settleContinuity()
+    coordination?.settleContinuity { sqlite.logState }
     if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
     try sqlite.setJournalSizeLimit(configuration.writeAheadLogBound)
 
     let shapes = SchemaShapes()
     let facts = TurnFacts(
       continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() })
+    let consumers = ActiveConsumers()
+    let pruner = LogPruner(sqlite: sqlite, retention: configuration.cdcRetention) { name, place in
+      consumers.contains(name) || coordination?.isClaimedByOther(place: place) == true
+    }
     let log = ChangeLogWriter(
-      sqlite: sqlite, label: configuration.label, shapes: shapes,
-      retention: configuration.cdcRetention,
-      continuity: { facts.continuity })
+      sqlite: sqlite, label: configuration.label, shapes: shapes, pruner: pruner,
+      continuity: isInMemory ? { (1, nil) } : { (facts.continuity, coordination?.bridge) },
+      report: { [eventHandler = configuration.eventHandler] event in eventHandler?(event) })
     let collector = ChangeCollector(
       limits: .init(rows: configuration.captureRowLimit, bytes: configuration.captureByteLimit),
       shapes: shapes)
@@ -239,7 +248,7 @@ struct DatabaseOpener {
       pool: isInMemory
         ? nil : ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
       hub: hub, files: files, factory: factory, coordination: coordination,
-      checkpointer: checkpointer, plan: plan)
+      checkpointer: checkpointer, consumers: consumers, plan: plan)
     return (core, writer)
   }
 
@@ -351,6 +360,7 @@ struct DatabaseOpener {
         let turn = try coordination.writeLease.acquire(
           deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
           isCancelled: { false })
+        writer.putToRest()
         coordination.renewContinuityIfAlone()
         writer.close(checkpointing: true)
         turn.finish()
