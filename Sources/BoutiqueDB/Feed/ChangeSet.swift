@@ -79,6 +79,8 @@ struct ChangeSet: Sendable {
   /// The time of the token's commit, for `everything` that of the last one accounted for.
   var stamp: Int64 { time ?? lastStamp }
   var lastStamp: Int64 = 0
+  /// The summary once more, as regions ask for it.
+  var sharedEffects = SharedEffects()
 
   /// Whether it changed nothing in the end (what a savepoint undid).
   var isEmpty: Bool { !isEverything && summary.tables.isEmpty }

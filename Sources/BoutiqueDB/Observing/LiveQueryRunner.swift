@@ -63,6 +63,9 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
     }
   }
 
+  /// Whether the last value is current as far as anyone has said.
+  var isCurrent: Bool { guarded.withLock(\.state.isCurrent) }
+
   /// Asks for a run although nothing has changed.
   ///
   /// - Returns: the number of the first run that begins after this call.

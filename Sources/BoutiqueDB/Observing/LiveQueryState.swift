@@ -45,6 +45,9 @@ struct LiveQueryState<Value: Sendable>: Sendable {
 
   init(areEqual: (@Sendable (Value, Value) -> Bool)?) { self.areEqual = areEqual }
 
+  /// Whether the last value is current as far as anyone has said.
+  var isCurrent: Bool { if case .current = phase { true } else { false } }
+
   /// Begins a run.
   private mutating func start() -> Action {
     run += 1

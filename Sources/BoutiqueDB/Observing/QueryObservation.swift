@@ -25,6 +25,9 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let runner: LiveQueryRunner<Value>
 
+    /// Whether nothing that the last value depends on has changed since; then `next` would wait.
+    package var isCurrent: Bool { runner.isCurrent }
+
     /// Returns the next value, or nil when the task is cancelled.
     ///
     /// - Throws: what the query threw, or ``BoutiqueError`` when the database was closed or replaced.

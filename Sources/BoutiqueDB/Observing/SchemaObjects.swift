@@ -4,39 +4,86 @@ import SQLiteConnection
 ///
 /// Confined to the connection's thread; read again when the schema has changed.
 final class SchemaObjects {
+  /// What a b-tree holds.
+  struct Root {
+    var table: String
+    /// The index; nil for the table itself.
+    var index: String?
+  }
+
   private var version: Int64?
   /// Virtual tables of which every change is seen: they are read from their own shadow tables, whose changes
   /// are captured under the virtual table's name as well.
   private var closedVirtualTables: Set<String> = []
   private var virtualTables: Set<String> = []
+  private var roots: [Int64: Root] = [:]
+  private var tables: [String: TableColumns] = [:]
+  private var lookups: [String: [String: Set<KeyLookup>]] = [:]
+  /// Whether two tables have names that Swift does not tell apart (one accent in two encodings).
+  private var isAmbiguous = false
 
-  /// Adds to a region what the names in it do not say: a virtual table may show the rows of other tables.
-  func complete(_ region: inout TableRegion, on sqlite: Connection) throws {
-    guard !region.isEverything else { return }
+  /// Looks at the schema again when it has changed.
+  ///
+  /// - Precondition: a transaction is open; everything that is asked for later is asked for in it.
+  func refresh(on sqlite: Connection) throws {
     let current = try sqlite.queryInt64("PRAGMA schema_version")
     if current != version { try load(from: sqlite, version: current) }
-    for name in region.tables.keys where !isFollowed(name) {
-      region.becomeEverything()
-      return
-    }
   }
 
-  private func isFollowed(_ name: String) -> Bool {
+  /// Whether every change of what a name stands for is captured under that name.
+  func isFollowed(_ name: String) -> Bool {
+    if isAmbiguous { return false }
     // Statistics and sequences are written without a word; a pragma's function shows what no table holds.
     if name.hasPrefix("sqlite_") { return name == "sqlite_schema" || name == "sqlite_master" }
     if name.hasPrefix("pragma_") { return false }
     return !virtualTables.contains(name) || closedVirtualTables.contains(name)
   }
 
+  /// Returns what a root page belongs to; nil for one that is not in the schema.
+  func root(_ page: Int64) -> Root? { roots[page] }
+
+  /// Returns the columns and keys of a table; for anything else, no columns.
+  func table(_ name: String, on sqlite: Connection) throws -> TableColumns {
+    if let known = tables[name] { return known }
+    let columns = try TableColumns(of: name, on: sqlite)
+    tables[name] = columns
+    return columns
+  }
+
+  /// Returns what a statement looks up by keys alone, by table.
+  func keyLookups(of sql: String, on sqlite: Connection) throws -> [String: Set<KeyLookup>] {
+    if let known = lookups[sql] { return known }
+    // A statement whose program cannot be had is none that depends on single rows.
+    let steps = (try? sqlite.program(of: sql)) ?? []
+    let found = try KeyLookups(steps)?.tables(in: self, on: sqlite) ?? [:]
+    // As bounded as the connection's cache of statements; programs that make up texts start over.
+    if lookups.count >= 1024 { lookups = [:] }
+    lookups[sql] = found
+    return found
+  }
+
   private func load(from sqlite: Connection, version: Int64?) throws(SQLiteError) {
+    self.version = nil
     virtualTables = []
     closedVirtualTables = []
+    roots = [:]
+    tables = [:]
+    lookups = [:]
+    isAmbiguous = false
+    var names: Set<String> = []
     let select = try sqlite.prepare(
-      "SELECT name, lower(sql) FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'")
+      "SELECT type, name, tbl_name, rootpage, lower(sql) FROM sqlite_schema")
     defer { select.reset() }
     while try select.step() {
-      let name = select.text(0)
-      let sql = select.text(1)
+      let type = select.text(0)
+      let name = select.text(1)
+      let page = select.int64(3)
+      if type == "table", !names.insert(name).inserted { isAmbiguous = true }
+      if page > 0 {
+        roots[page] = Root(table: select.text(2), index: type == "index" ? name : nil)
+      }
+      let sql = select.text(4)
+      guard type == "table", sql.hasPrefix("create virtual table") else { continue }
       virtualTables.insert(name)
       let module = sql.split(separator: "using", maxSplits: 1).last ?? ""
       let isOwn = ["fts5", "fts4", "fts3", "rtree"].contains {

@@ -60,19 +60,20 @@ final class ReadWork: Sendable {
       completion(.failure(CancellationError()))
       return
     }
-    let connection = BoutiqueConnection(
-      sqlite: sqlite, role: .read, recordsRegion: recordsRegion, cancellation: cancellation)
+    var connection: BoutiqueConnection?
     let result = Result { () throws -> Snapshot? in
       if isShared { try sqlite.execute("PRAGMA query_only = 1") }
       try sqlite.execute("BEGIN")
       // Before the closure, in the same snapshot: the token may be older than the value, never newer.
       let token = recordsRegion ? try ChangeReader.newestToken(on: sqlite) : 0
-      try body(connection)
-      guard var region = connection.region else { return nil }
-      try limits.schema.complete(&region, on: sqlite)
-      return Snapshot(region: region, token: token)
+      let recorder = recordsRegion ? try RegionRecorder(schema: limits.schema, on: sqlite) : nil
+      let made = BoutiqueConnection(
+        sqlite: sqlite, role: .read, recorder: recorder, cancellation: cancellation)
+      connection = made
+      try body(made)
+      return try recorder.map { Snapshot(region: try $0.region(), token: token) }
     }
-    connection.end()
+    connection?.end()
     let wasCancelled = !cancellation.end()
     ImmediateTransaction.rollback(on: sqlite)
     if isShared { try? sqlite.execute("PRAGMA query_only = 0") }
