@@ -69,16 +69,11 @@ struct KeyLookups {
 
   /// Returns the lookups of each table that is read by lookups only.
   func tables(in schema: SchemaObjects, on sqlite: Connection) throws -> [String: Set<KeyLookup>] {
-    var roots: [Int: Set<Int>] = [:]
-    for step in steps where step.opcode == "OpenRead" || step.opcode == "ReopenIdx" {
-      // Only the main database's tables are ours to judge.
-      if step.p3 == 0 { roots[step.p1, default: []].insert(step.p2) }
-    }
     var found: [String: Set<KeyLookup>] = [:]
     var refused: Set<String> = []
-    for (cursor, pages) in roots {
+    for (cursor, pages) in Self.roots(of: steps) {
       for page in pages {
-        guard let root = schema.root(Int64(page)) else { return [:] }
+        guard let root = schema.root(page) else { return [:] }
         let lookups =
           pages.count == 1 ? try self.lookups(by: cursor, on: root, in: schema, sqlite) : nil
         if let lookups {
@@ -89,6 +84,15 @@ struct KeyLookups {
       }
     }
     return found.filter { !refused.contains($0.key) && !$0.value.isEmpty }
+  }
+
+  /// Returns the root pages that each cursor is opened on in the main database.
+  static func roots(of steps: [ProgramStep]) -> [Int: Set<Int64>] {
+    var roots: [Int: Set<Int64>] = [:]
+    for step in steps where step.opcode == "OpenRead" || step.opcode == "ReopenIdx" {
+      if step.p3 == 0 { roots[step.p1, default: []].insert(Int64(step.p2)) }
+    }
+    return roots
   }
 
   // MARK: Cursors

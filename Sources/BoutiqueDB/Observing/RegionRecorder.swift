@@ -64,32 +64,33 @@ final class RegionRecorder {
   }
 
   private func add(_ reads: ReadSet, of run: Run? = nil, to region: inout TableRegion) throws {
-    let lookups = try run.map(lookups) ?? [:]
+    let program = try run.flatMap(program)
     for (name, columns) in reads.tables {
       guard schema.isFollowed(name), !CaptureSchema.internalTables.contains(name) else {
         region.becomeEverything()
         return
       }
       let table = try schema.table(name, on: sqlite)
-      let positions = table.positions(of: columns)
-      if let run, let lookups = lookups[name],
+      var positions = table.positions(of: columns)
+      if let order = program?.order[name] { positions.formUnion(order) }
+      if let run, !run.isCountless, let lookups = program?.lookups[name],
         let rows = try rows(of: name, table, lookups, run.values)
       {
-        var read = positions
-        read.formUnion(rows.columns)
-        region.insert(read, of: name, rows: rows.keys, arrivals: rows.arrivals)
+        positions.formUnion(rows.columns)
+        region.insert(positions, of: name, rows: rows.keys, arrivals: rows.arrivals)
       } else {
         region.insert(positions, of: name)
       }
     }
   }
 
-  private func lookups(_ run: Run) throws -> [String: Set<KeyLookup>] {
+  private func program(of run: Run) throws -> ProgramReads? {
     let statement = run.statement
-    guard !run.isCountless, statement.reprepareCount == run.reprepareCount,
-      statement.isReadOnly, statement.effects.isPlain
-    else { return [:] }
-    return try schema.keyLookups(of: statement.sql, on: sqlite)
+    guard statement.isReadOnly, statement.effects.isPlain else { return nil }
+    var reads = try schema.programReads(of: statement.sql, on: sqlite)
+    // It has been compiled for another schema meanwhile, and the values are of an earlier one.
+    if statement.reprepareCount != run.reprepareCount { reads.lookups = [:] }
+    return reads
   }
 
   // MARK: Rows

@@ -1,5 +1,37 @@
 import SQLiteConnection
 
+/// How a statement gets at the rows of its tables.
+struct ProgramReads {
+  /// What is looked up in the tables that are read by lookups of keys alone.
+  var lookups: [String: Set<KeyLookup>]
+  /// The columns of the indexes that are read.
+  ///
+  /// Without ORDER BY rows come in the order of the index, and LIMIT takes the first of them; so they
+  /// depend on its columns, though no one reads these.
+  var order: [String: ColumnPositions] = [:]
+
+  init(_ steps: [ProgramStep], in schema: SchemaObjects, on sqlite: Connection) throws {
+    lookups = try KeyLookups(steps)?.tables(in: schema, on: sqlite) ?? [:]
+    for (cursor, pages) in KeyLookups.roots(of: steps) where steps.showOrder(of: cursor) {
+      for page in pages {
+        guard let root = schema.root(page), let index = root.index else { continue }
+        let columns = try schema.table(root.table, on: sqlite).positions(ofIndex: index)
+        order[root.table, default: ColumnPositions()].formUnion(columns)
+      }
+    }
+  }
+}
+
+extension [ProgramStep] {
+  /// Whether anything but the number of its rows is asked of a cursor.
+  fileprivate func showOrder(of cursor: Int) -> Bool {
+    contains { step in
+      step.p1 == cursor && !["OpenRead", "Count", "Close"].contains(step.opcode)
+        && ProgramOpcode[step.opcode]?.isOnCursor != false
+    }
+  }
+}
+
 /// What a reader has to know of the schema to judge what a query depends on.
 ///
 /// Confined to the connection's thread; read again when the schema has changed.
@@ -18,7 +50,7 @@ final class SchemaObjects {
   private var virtualTables: Set<String> = []
   private var roots: [Int64: Root] = [:]
   private var tables: [String: TableColumns] = [:]
-  private var lookups: [String: [String: Set<KeyLookup>]] = [:]
+  private var programs: [String: ProgramReads] = [:]
   /// Whether two tables have names that Swift does not tell apart (one accent in two encodings).
   private var isAmbiguous = false
 
@@ -50,16 +82,14 @@ final class SchemaObjects {
     return columns
   }
 
-  /// Returns what a statement looks up by keys alone, by table.
-  func keyLookups(of sql: String, on sqlite: Connection) throws -> [String: Set<KeyLookup>] {
-    if let known = lookups[sql] { return known }
-    // A statement whose program cannot be had is none that depends on single rows.
-    let steps = (try? sqlite.program(of: sql)) ?? []
-    let found = try KeyLookups(steps)?.tables(in: self, on: sqlite) ?? [:]
+  /// Returns how a plain statement that only reads gets at the rows of its tables.
+  func programReads(of sql: String, on sqlite: Connection) throws -> ProgramReads {
+    if let known = programs[sql] { return known }
+    let reads = try ProgramReads(try sqlite.program(of: sql), in: self, on: sqlite)
     // As bounded as the connection's cache of statements; programs that make up texts start over.
-    if lookups.count >= 1024 { lookups = [:] }
-    lookups[sql] = found
-    return found
+    if programs.count >= 1024 { programs = [:] }
+    programs[sql] = reads
+    return reads
   }
 
   private func load(from sqlite: Connection, version: Int64?) throws(SQLiteError) {
@@ -68,7 +98,7 @@ final class SchemaObjects {
     closedVirtualTables = []
     roots = [:]
     tables = [:]
-    lookups = [:]
+    programs = [:]
     isAmbiguous = false
     var names: Set<String> = []
     let select = try sqlite.prepare(

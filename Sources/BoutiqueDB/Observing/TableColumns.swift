@@ -10,9 +10,17 @@ struct TableColumns {
   /// and nothing says on which others it depends.
   private var hasVirtualColumns = false
   private(set) var isWithoutRowID = false
-  /// The columns of the unique indexes that hold every row and compare bytes, by index; of a table without
-  /// row ids its key under the empty name.
-  private var unique: [String: [String]] = [:]
+  private struct Index {
+    /// The columns that order it.
+    var columns: [String] = []
+    /// Whether a part of it is an expression, which names no column.
+    var hasExpressions = false
+    /// Whether a key finds at most one row: it is unique, holds every row, and compares bytes.
+    var isExact = false
+  }
+
+  /// By name; the key of a table without row ids under the empty one.
+  private var indexes: [String: Index] = [:]
 
   init(of name: String, on sqlite: Connection) throws(SQLiteError) {
     let columns = try sqlite.prepare("SELECT name, cid, hidden FROM pragma_table_xinfo(?1)")
@@ -34,32 +42,44 @@ struct TableColumns {
   private mutating func loadIndexes(of name: String, on sqlite: Connection) throws(SQLiteError) {
     let list = try sqlite.prepare(
       """
-      SELECT name, origin FROM pragma_index_list(?1) WHERE "unique" = 1 AND partial = 0
+      SELECT name, origin, "unique", partial FROM pragma_index_list(?1)
       """)
     defer { list.reset() }
     try list.bind(name, at: 1)
-    var indexes: [(name: String, isKey: Bool)] = []
-    while try list.step() { indexes.append((list.text(0), list.text(1) == "pk")) }
+    var names: [(name: String, isKey: Bool, isExact: Bool)] = []
+    while try list.step() {
+      names.append(
+        (list.text(0), list.text(1) == "pk", list.int64(2) != 0 && list.int64(3) == 0))
+    }
     let info = try sqlite.prepare(
       "SELECT name, coll, cid FROM pragma_index_xinfo(?1) WHERE key = 1 ORDER BY seqno")
     defer { info.reset() }
-    for index in indexes {
+    for (name, isKey, isExact) in names {
       info.reset()
-      try info.bind(index.name, at: 1)
-      var columns: [String] = []
-      var isPlain = true
+      try info.bind(name, at: 1)
+      var index = Index(isExact: isExact)
       while try info.step() {
-        columns.append(info.text(0))
-        // An expression has no column; another collation takes different keys for one.
-        if info.int64(2) < 0 || info.text(1) != "BINARY" { isPlain = false }
+        index.columns.append(info.text(0))
+        if info.int64(2) < 0 { index.hasExpressions = true }
+        // Another collation takes different keys for one.
+        if info.int64(2) < 0 || info.text(1) != "BINARY" { index.isExact = false }
       }
-      guard isPlain, !columns.isEmpty else { continue }
-      unique[isWithoutRowID && index.isKey ? "" : index.name] = columns
+      indexes[isWithoutRowID && isKey ? "" : name] = index
     }
   }
 
-  /// Returns the columns of a unique index; of nil, those of the key of a table without row ids.
-  func uniqueColumns(ofIndex name: String?) -> [String]? { unique[name ?? ""] }
+  /// Returns the columns by which an index finds at most one row, nil where it may find more; the index of
+  /// nil is the key of a table without row ids.
+  func uniqueColumns(ofIndex name: String?) -> [String]? {
+    guard let index = indexes[name ?? ""], index.isExact, !index.columns.isEmpty else { return nil }
+    return index.columns
+  }
+
+  /// Returns the positions of the columns that order an index.
+  func positions(ofIndex name: String) -> ColumnPositions {
+    guard let index = indexes[name], !index.hasExpressions else { return .all }
+    return positions(of: Set(index.columns))
+  }
 
   /// Returns the positions of columns as captured changes give them.
   func positions(of names: Set<String>) -> ColumnPositions {

@@ -25,8 +25,9 @@ struct TableRegion: Hashable, Sendable {
     var rows: Set<RowKey> = []
     /// The columns read of them.
     var rowColumns = ColumnPositions()
-    /// For keys that no row has now: the columns that make the key. Rows that come or change there may have
-    /// it.
+    /// For keys that no row has now: the columns that make the key.
+    ///
+    /// Rows that come or change there may have it.
     var arrivals: ColumnPositions?
   }
 
