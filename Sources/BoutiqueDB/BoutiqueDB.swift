@@ -66,7 +66,9 @@ public final class BoutiqueDB: Sendable {
   ///
   /// Writes of one process run in the order in which they were asked for; processes take turns. When the
   /// closure throws, or the task is cancelled before the commit has begun, the transaction is rolled back
-  /// and nobody hears of it. When this returns, the commit is visible to every process.
+  /// and nobody hears of it. When this returns, the commit is visible to every process, and to the live
+  /// queries of the actor that called it: those that were waiting for a value have got it (but a query that
+  /// takes longer than a second is not waited for).
   ///
   /// - Parameter body: runs on the database's writer thread. It must not wait for another write of the
   ///   same database.
@@ -74,9 +76,12 @@ public final class BoutiqueDB: Sendable {
   /// - Throws: what `body` throws, ``BoutiqueError``, or `CancellationError`.
   @discardableResult
   public func write<R: Sendable>(
+    isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
   ) async throws -> R {
-    try await core.write(purpose: "write", body)
+    let result = try await core.write(purpose: "write", body)
+    await core.hub.settle(isolation: isolation)
+    return result
   }
 
   /// Runs a closure in one snapshot: everything it reads is of one moment, whatever others commit.

@@ -8,6 +8,13 @@ protocol ChangeObserver: AnyObject, Sendable {
   func didChange(_ change: ChangeSet)
   /// Called once, when no more changes will come: the file was replaced, or the database closed.
   func didEnd(_ error: any Error)
+  /// Adds a settlement to finish when the run under way, if there is one and an actor consumes its value, has
+  /// delivered.
+  func settle(_ settlement: Settlement, for actor: ObjectIdentifier)
+}
+
+extension ChangeObserver {
+  func settle(_ settlement: Settlement, for actor: ObjectIdentifier) {}
 }
 
 /// Where changes come in and observers hear of them; one for each open database.
@@ -36,6 +43,8 @@ final class ChangeHub: Sendable {
 
   struct WeakObserver {
     weak var object: (any ChangeObserver)?
+    /// The actor for which it observes.
+    var isolation: ObjectIdentifier?
   }
 
   enum Wake: Hashable {
@@ -47,6 +56,8 @@ final class ChangeHub: Sendable {
   }
 
   let monitor = Monitor(State())
+  /// The runs that several live queries share.
+  let runs = SharedRuns()
   private let source: HubSource?
 
   /// - Parameter source: how other processes' changes are found; nil when there can be none.
@@ -98,11 +109,14 @@ final class ChangeHub: Sendable {
   ///
   /// It is kept weakly.
   ///
+  /// - Parameter isolation: the actor for which it observes.
   /// - Returns: what to give to `remove`.
-  func add(_ observer: any ChangeObserver) -> Int {
+  func add(_ observer: any ChangeObserver, isolation: ObjectIdentifier? = nil) -> Int {
     let (id, failure) = monitor.withLock { state in
       state.nextID += 1
-      if state.failure == nil { state.observers[state.nextID] = WeakObserver(object: observer) }
+      if state.failure == nil {
+        state.observers[state.nextID] = WeakObserver(object: observer, isolation: isolation)
+      }
       return (state.nextID, state.failure)
     }
     if let failure { observer.didEnd(failure) }
@@ -110,10 +124,26 @@ final class ChangeHub: Sendable {
   }
 
   func remove(_ id: Int) {
-    monitor.update { state in
+    let wasLast = monitor.withLock { state in
       state.observers[id] = nil
-      if state.observers.isEmpty { state.pending.insert(.observers) }
+      return state.observers.isEmpty
     }
+    // The thread need not wake for each that leaves.
+    if wasLast { wake(.observers) }
+  }
+
+  /// Waits until the live queries of an actor have delivered what has been committed by this process, or a
+  /// second is over.
+  func settle(isolation: isolated (any Actor)?) async {
+    guard let isolation else { return }
+    let actor = ObjectIdentifier(isolation)
+    let observers = monitor.withLock { state in
+      state.observers.values.filter { $0.isolation == actor }.compactMap(\.object)
+    }
+    guard !observers.isEmpty else { return }
+    let settlement = Settlement()
+    for observer in observers { observer.settle(settlement, for: actor) }
+    await settlement.wait(atMost: .seconds(1))
   }
 
   /// How many observers there are.
@@ -128,6 +158,9 @@ final class ChangeHub: Sendable {
   ///
   /// Called by the writer thread after the commit.
   func publish(_ change: ChangeSet) {
+    runs.noteEvent()
+    runs.hold()
+    defer { runs.close() }
     let observers = monitor.withLock { state in
       state.ownOrigin = change.origin
       if var position = state.position, change.first == position.token + 1,
@@ -145,6 +178,9 @@ final class ChangeHub: Sendable {
 
   /// Tells observers of what the observing thread found.
   func deliver(_ batch: ChangeReader.Batch) {
+    if !batch.changes.isEmpty { runs.noteEvent() }
+    runs.hold()
+    defer { runs.close() }
     let (observers, changes) = monitor.withLock { state in
       let told = state.position
       // The writer thread may have gone further meanwhile; then its position stands.

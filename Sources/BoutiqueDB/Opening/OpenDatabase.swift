@@ -100,10 +100,10 @@ final class OpenDatabase: Sendable {
     try checkUsable()
     let result = Mutex<R?>(nil)
     let outcome = Rendezvous()
-    let work = ReadWork { connection in
+    let work = ReadWork(body: { connection in
       let value = try body(connection)
       result.withLock { $0 = value }
-    } completion: {
+    }) {
       outcome.complete($0.map { _ in })
     }
     try await withTaskCancellationHandler {

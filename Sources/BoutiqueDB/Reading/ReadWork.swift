@@ -15,18 +15,23 @@ final class ReadWork: Sendable {
   private let recordsRegion: Bool
   /// Whether nobody has begun or given up the read yet.
   private let isWaiting = Atomic(true)
+  private let isAnswered: (@Sendable () -> Bool)?
   private let body: @Sendable (BoutiqueConnection) throws -> Void
   private let completion: @Sendable (Result<Snapshot?, any Error>) -> Void
 
   /// - Parameters:
   ///   - recordsRegion: whether the completion gets a snapshot's description.
+  ///   - isAnswered: asked on the thread of the read, before its snapshot: whether another read answers this
+  ///     one, so that nothing remains to do and the completion is not called.
   ///   - completion: called exactly once: on the thread that did the read, or on the one that cancelled it
   ///     before it began.
   init(
-    recordsRegion: Bool = false, _ body: @escaping @Sendable (BoutiqueConnection) throws -> Void,
+    recordsRegion: Bool = false, isAnswered: (@Sendable () -> Bool)? = nil,
+    body: @escaping @Sendable (BoutiqueConnection) throws -> Void,
     completion: @escaping @Sendable (Result<Snapshot?, any Error>) -> Void
   ) {
     self.recordsRegion = recordsRegion
+    self.isAnswered = isAnswered
     self.body = body
     self.completion = completion
   }
@@ -54,6 +59,7 @@ final class ReadWork: Sendable {
   /// - Parameter isShared: whether the connection also writes, so that writing has to be switched off.
   func run(on sqlite: Connection, limits: StatementLimits, isShared: Bool) {
     guard begin() else { return }
+    if let isAnswered, isAnswered() { return }
     limits.cancellation = cancellation
     defer { limits.cancellation = nil }
     guard cancellation.begin(sqlite.interruption) else {

@@ -37,7 +37,8 @@ public final class BoutiqueConnection {
   private let mayTouchInternalTables: Bool
 
   init(
-    sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recorder: RegionRecorder? = nil,
+    sqlite: Connection, role: Role, collector: ChangeCollector? = nil,
+    recorder: RegionRecorder? = nil,
     cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false
   ) {
     self.sqlite = sqlite
