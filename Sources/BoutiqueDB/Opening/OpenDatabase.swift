@@ -100,12 +100,11 @@ final class OpenDatabase: Sendable {
     try checkUsable()
     let result = Mutex<R?>(nil)
     let outcome = Rendezvous()
-    let work = ReadWork(body: { connection in
+    let run: @Sendable (BoutiqueConnection) throws -> Void = { connection in
       let value = try body(connection)
       result.withLock { $0 = value }
-    }) {
-      outcome.complete($0.map { _ in })
     }
+    let work = ReadWork(body: run) { outcome.complete($0.map { _ in }) }
     try await withTaskCancellationHandler {
       submit(work)
       try await outcome.value()

@@ -7,7 +7,7 @@ extension Worker {
   /// `open`: opens the database of this worker.
   ///
   /// path; label, poll, lockTimeout and migrationTimeout (milliseconds), inotify, readOnly, create,
-  /// readers, logBound (bytes); migrations: a list of `{id, sql: […], crash}`. Emits `migrating` with the id as each
+  /// readers, logBound (bytes), retention (changes kept); migrations: a list of `{id, sql: […], crash}`. Emits `migrating` with the id as each
   /// migration runs.
   func open(_ command: Command) async throws -> [String: JSONValue] {
     var configuration = BoutiqueConfiguration()
@@ -21,6 +21,9 @@ extension Worker {
     if let readOnly = command["readOnly"]?.bool { configuration.readOnly = readOnly }
     if let create = command["create"]?.bool { configuration.createIfMissing = create }
     if let readers = command["readers"]?.int { configuration.readerCount = readers }
+    if let rows = command["retention"]?.int {
+      configuration.cdcRetention = .init(rows: rows, age: .seconds(86_400))
+    }
     if let bound = command["logBound"]?.int { configuration.writeAheadLogBound = Int64(bound) }
     let database = try await BoutiqueDB.open(
       path: command.text("path"), configuration: configuration, migrations: plan(command))
