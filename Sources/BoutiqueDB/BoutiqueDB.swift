@@ -70,8 +70,9 @@ public final class BoutiqueDB: Sendable {
   /// queries of the actor that called it: those that were waiting for a value have got it (but a query that
   /// takes longer than a second is not waited for).
   ///
-  /// - Parameter body: runs on the database's writer thread. It must not wait for another write of the
-  ///   same database.
+  /// - Parameters:
+  ///   - isolation: the actor that calls; it is found by itself.
+  ///   - body: runs on the database's writer thread. It must not wait for another write of the same database.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, ``BoutiqueError``, or `CancellationError`.
   @discardableResult

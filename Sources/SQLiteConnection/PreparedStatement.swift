@@ -35,8 +35,7 @@ package final class PreparedStatement {
   /// `nil` once the connection is closed; SQLite's functions then answer with misuse or NULL.
   private(set) var pointer: OpaquePointer?
   private var state = State.ready
-  /// How often a changed schema has had it compiled anew.
-  package private(set) var reprepareCount: Int32 = 0
+  private var reprepareCount: Int32 = 0
   var cachedColumnNames: [String]?
   /// When the cache handed it out last; only the cache writes it.
   var lastUse: UInt64 = 0

@@ -8,7 +8,6 @@ import StructuredQueries
 final class RegionRecorder {
   private struct Run {
     let statement: PreparedStatement
-    let reprepareCount: Int32
     /// The values of the parameters, once for each time it ran.
     var values: [[SQLValue]] = []
     /// Whether it ran more often than is worth looking at.
@@ -38,8 +37,7 @@ final class RegionRecorder {
   /// - Parameter values: of all parameters, in their order.
   func willRun(_ statement: PreparedStatement, values: [SQLValue]) {
     let id = ObjectIdentifier(statement)
-    var run =
-      runs[id] ?? Run(statement: statement, reprepareCount: statement.reprepareCount)
+    var run = runs[id] ?? Run(statement: statement)
     // Without the old entry the array is not copied for being in two places.
     runs[id] = nil
     if run.values.count < Self.limit, !run.isCountless {
@@ -87,10 +85,7 @@ final class RegionRecorder {
   private func program(of run: Run) throws -> ProgramReads? {
     let statement = run.statement
     guard statement.isReadOnly, statement.effects.isPlain else { return nil }
-    var reads = try schema.programReads(of: statement.sql, on: sqlite)
-    // It has been compiled for another schema meanwhile, and the values are of an earlier one.
-    if statement.reprepareCount != run.reprepareCount { reads.lookups = [:] }
-    return reads
+    return try schema.programReads(of: statement.sql, on: sqlite)
   }
 
   // MARK: Rows
@@ -100,6 +95,12 @@ final class RegionRecorder {
     /// The columns that make the keys by which they were found.
     var columns = ColumnPositions()
     var arrivals: ColumnPositions?
+
+    mutating func awaitArrivals(in key: ColumnPositions) {
+      var all = arrivals ?? ColumnPositions()
+      all.formUnion(key)
+      arrivals = all
+    }
   }
 
   /// Returns the rows that lookups find in this snapshot; nil when they cannot be named.
@@ -121,7 +122,7 @@ final class RegionRecorder {
               rows.keys.insert(row.comparable)
               rows.columns.formUnion(columnPositions)
             } else if table.isWithoutRowID || table.rowIDName != nil {
-              rows.arrivals = columnPositions
+              rows.awaitArrivals(in: columnPositions)
             } else {
               return nil
             }
