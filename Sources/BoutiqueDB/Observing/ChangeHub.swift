@@ -6,6 +6,10 @@ import Synchronization
 protocol ChangeObserver: AnyObject, Sendable {
   /// Called for each change, on the writer or the observing thread. Must return at once.
   func didChange(_ change: ChangeSet)
+  /// As `didChange`, for one who answers with a read: the hub hands in those of all observers at once.
+  func work(for change: ChangeSet) -> ReadWork?
+  /// Hands in reads of observers of one database.
+  func submit(_ works: [ReadWork])
   /// Called once, when no more changes will come: the file was replaced, or the database closed.
   func didEnd(_ error: any Error)
   /// Adds a settlement to finish when the run under way, if there is one and an actor consumes its value, has
@@ -14,6 +18,11 @@ protocol ChangeObserver: AnyObject, Sendable {
 }
 
 extension ChangeObserver {
+  func work(for change: ChangeSet) -> ReadWork? {
+    didChange(change)
+    return nil
+  }
+  func submit(_ works: [ReadWork]) {}
   func settle(_ settlement: Settlement, for actor: ObjectIdentifier) {}
 }
 
@@ -173,7 +182,7 @@ final class ChangeHub: Sendable {
       }
       return state.live
     }
-    for observer in observers { observer.didChange(change) }
+    tell(observers, of: [change])
   }
 
   /// Tells observers of what the observing thread found.
@@ -193,9 +202,17 @@ final class ChangeHub: Sendable {
       let changes = batch.changes.filter { $0.origin == nil || $0.origin != state.ownOrigin }
       return (changes.isEmpty ? [] : state.live, changes)
     }
+    tell(observers, of: changes)
+  }
+
+  private func tell(_ observers: [any ChangeObserver], of changes: [ChangeSet]) {
+    var works: [ReadWork] = []
     for observer in observers {
-      for change in changes { observer.didChange(change) }
+      for change in changes {
+        if let work = observer.work(for: change) { works.append(work) }
+      }
     }
+    if !works.isEmpty { observers.first?.submit(works) }
   }
 
   /// Ends all observation with an error.

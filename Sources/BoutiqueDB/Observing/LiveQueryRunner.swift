@@ -107,6 +107,18 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
 
   func didChange(_ change: ChangeSet) { perform { $0.state.changed(change) } }
 
+  func work(for change: ChangeSet) -> ReadWork? {
+    var work: ReadWork?
+    perform {
+      $0.state.changed(change)
+    } start: {
+      work = self.makeRun()
+    }
+    return work
+  }
+
+  func submit(_ works: [ReadWork]) { core.submit(works) }
+
   func didEnd(_ error: any Error) { perform { $0.state.end(error) } }
 
   func settle(_ settlement: Settlement, for actor: ObjectIdentifier) {
@@ -119,7 +131,11 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
   }
 
   /// Lets the machine decide under the lock and does what it says outside.
-  private func perform(_ event: (inout Guarded) -> LiveQueryState<Value>.Action) {
+  ///
+  /// - Parameter start: starts a run.
+  private func perform(
+    _ event: (inout Guarded) -> LiveQueryState<Value>.Action, start: (() -> Void)? = nil
+  ) {
     let (action, continuation, settlements) = guarded.withLock { guarded in
       let action = event(&guarded)
       var continuation: CheckedContinuation<Delivery<Value>?, any Error>?
@@ -133,7 +149,8 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
     for settlement in settlements { settlement.finish() }
     switch action {
     case .none: break
-    case .startRun: startRun()
+    case .startRun:
+      if let start { start() } else { startRun() }
     case .startRunLater: startRunLater()
     case .resume(let result):
       continuation?.resume(with: result)
@@ -153,7 +170,9 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
 
   // MARK: Runs
 
-  private func startRun() {
+  private func startRun() { core.submit(makeRun()) }
+
+  private func makeRun() -> ReadWork {
     let runs = core.hub.runs
     let asked = runs.ask(isFresh: guarded.withLock(\.state.needsFreshRun))
     let run = LiveRun<Value>()
@@ -184,7 +203,7 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
       end(answer)
     }
     guarded.withLock { $0.running = work }
-    core.submit(work)
+    return work
   }
 
   private func didRun(_ answer: SharedRuns.Answer) {

@@ -126,6 +126,11 @@ final class OpenDatabase: Sendable {
     }
   }
 
+  /// Hands several reads to connections.
+  func submit(_ works: [ReadWork]) {
+    if let pool { pool.submit(works) } else { for work in works { submit(work) } }
+  }
+
   private static func unwrap<R>(_ value: R?) throws -> R {
     // A closure that returned has stored its value; nothing else leads here.
     guard let value else { throw BoutiqueError.connectionEnded }
