@@ -125,7 +125,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "example-live-events", dependencies: ["BoutiqueDB"], path: "Tools/Examples/live-events",
-      swiftSettings: strict),
+      exclude: ["check-in-browser"], swiftSettings: strict),
     .executableTarget(
       name: "example-json-mirror", dependencies: ["BoutiqueDB"], path: "Tools/Examples/json-mirror",
       swiftSettings: strict),

@@ -95,6 +95,8 @@ struct ChangeSet: Sendable {
   var lastStamp: Int64 = 0
   /// The rows that are kept of its changes, by the changes' places; only a feed reads them.
   var images: [Int: RowImages] = [:]
+  /// The summary once more, as regions ask for it.
+  var sharedEffects = SharedEffects()
 
   /// Whether it changed nothing in the end (what a savepoint undid).
   var isEmpty: Bool { !isEverything && summary.tables.isEmpty }

@@ -129,6 +129,8 @@ final class HubThread {
       }
     }
     let position = try inTransaction(connection) { try ChangeReader.head(on: connection) }
+    // What was committed while nobody listened is in no run that began before.
+    hub.runs.noteEvent()
     let mode = subscription?.mode ?? .pollingOnly(reason: "inotify is switched off")
     let continuations = hub.monitor.withLock { state in
       state.position = position

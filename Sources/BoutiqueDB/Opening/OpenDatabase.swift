@@ -160,12 +160,11 @@ final class OpenDatabase: Sendable {
     try checkUsable()
     let result = Mutex<R?>(nil)
     let outcome = Rendezvous()
-    let work = ReadWork { connection in
+    let run: @Sendable (BoutiqueConnection) throws -> Void = { connection in
       let value = try body(connection)
       result.withLock { $0 = value }
-    } completion: {
-      outcome.complete($0.map { _ in })
     }
+    let work = ReadWork(body: run) { outcome.complete($0.map { _ in }) }
     try await withTaskCancellationHandler {
       submit(work)
       try await outcome.value()
@@ -186,6 +185,11 @@ final class OpenDatabase: Sendable {
     } else {
       work.fail(BoutiqueError.closed(path: path))
     }
+  }
+
+  /// Hands several reads to connections.
+  func submit(_ works: [ReadWork]) {
+    if let pool { pool.submit(works) } else { for work in works { submit(work) } }
   }
 
   private static func unwrap<R>(_ value: R?) throws -> R {

@@ -26,7 +26,7 @@ public final class BoutiqueConnection {
   /// Gathers what the statements change; nil in a read.
   private let collector: ChangeCollector?
   /// What the statements read, when somebody wants to know.
-  private(set) var region: TableRegion?
+  private let recorder: RegionRecorder?
   private var hasEnded = false
   /// The error that ended the transaction from inside (a full disk, a rollback by a conflict
   /// clause).
@@ -47,7 +47,7 @@ public final class BoutiqueConnection {
   private var replacedTexts: [(run: String, given: String)] = []
 
   init(
-    sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recordsRegion: Bool = false,
+    sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recorder: RegionRecorder? = nil,
     cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false,
     isShared: Bool = false, fork: ForkGuard = ForkGuard()
   ) {
@@ -58,7 +58,7 @@ public final class BoutiqueConnection {
     self.cancellation = cancellation
     self.mayTouchInternalTables = mayTouchInternalTables
     self.isShared = isShared
-    region = recordsRegion ? TableRegion() : nil
+    self.recorder = recorder
   }
 
   /// Ends the connection's life; whatever escaped from the closure gets an error from now on.
@@ -109,6 +109,7 @@ public final class BoutiqueConnection {
               sql: statement.sql, reason: "a script has no arguments, but this has parameters")
           }
           try self.admit(statement)
+          self.recorder?.note(statement.readSet)
         }
       }
     } catch {
@@ -285,11 +286,15 @@ public final class BoutiqueConnection {
       hasSpecialEffects = true
       if statement.mentionsRollback { madeRollback = true }
     }
-    region?.formUnion(statement.readSet)
   }
 
-  /// Adds what a statement turned out to read after SQLite prepared it again (a schema change).
-  func noteReads(of statement: PreparedStatement) { region?.formUnion(statement.readSet) }
+  /// Whether somebody wants to know the values of a statement's parameters before it runs.
+  var recordsValues: Bool { recorder != nil }
+
+  /// Notes that a statement is about to run with these values.
+  func willRun(_ statement: PreparedStatement, values: [SQLValue]) {
+    recorder?.willRun(statement, values: values)
+  }
 
   /// Runs a step of SQLite and keeps the first error that ended the transaction.
   func run<R>(_ body: () throws(SQLiteError) -> R) throws -> R {
