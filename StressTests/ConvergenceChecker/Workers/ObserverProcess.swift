@@ -1,0 +1,73 @@
+import BoutiqueDB
+
+/// A process with live queries and feeds.
+struct ObserverProcess {
+  let scenario: Scenario
+  let opening: Opening
+  let channel: WorkerChannel
+
+  func run() async throws {
+    let name = opening.plan.name
+    let subscriptions = scenario.queries.filter { $0.observer == name }.map {
+      LiveSubscription(plan: $0, plant: scenario.plant, channel: channel)
+    }
+    let replays = scenario.feeds.filter { $0.observer == name }.map {
+      FeedReplay(
+        plan: $0, file: opening.path + ".feed\($0.id)", scenario: scenario, channel: channel)
+    }
+    var session = try await begin(subscriptions, replays)
+    channel.tell(Event(kind: .ready))
+    for await command in channel.commands {
+      switch command.kind {
+      case .report, .dump:
+        let isFull = command.kind == .dump
+        var state = ObserverState()
+        for subscription in subscriptions {
+          let (answer, samples) = await subscription.state(isFull: isFull)
+          if let answer { state.answers[String(subscription.plan.id)] = answer }
+          state.samples += samples
+          state.deliveries += subscription.deliveries
+        }
+        for replay in replays {
+          if let copies = replay.state(isFull: isFull) {
+            state.copies[String(replay.plan.id)] = copies
+          }
+          let (changes, everythings) = replay.counts
+          state.changes += changes
+          state.everythings += everythings
+        }
+        channel.answer(state)
+      case .reopen:
+        await end(session)
+        session = try await begin(subscriptions, replays)
+        channel.tell(Event(kind: .ended))
+      case .end:
+        await end(session)
+        return
+      case .run: break
+      }
+    }
+    await end(session)
+  }
+
+  private struct Session {
+    let db: BoutiqueDB
+    let tasks: [Task<Void, Never>]
+  }
+
+  private func begin(
+    _ subscriptions: [LiveSubscription], _ replays: [FeedReplay]
+  ) async throws -> Session {
+    let db = try await opening.open()
+    let tasks =
+      subscriptions.map { subscription in Task { await subscription.run(on: db) } }
+      + replays.map { replay in Task { await replay.run(on: db) } }
+    return Session(db: db, tasks: tasks)
+  }
+
+  private func end(_ session: Session) async {
+    for task in session.tasks { task.cancel() }
+    for task in session.tasks { await task.value }
+    await session.db.close()
+  }
+}
