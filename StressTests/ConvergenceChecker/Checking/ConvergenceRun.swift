@@ -77,8 +77,10 @@ package struct ConvergenceRun: Sendable {
     try await withThrowingTaskGroup { group in
       let disturbing = Task {
         for disturbance in disturbances {
-          while await record.endedInRound() < disturbance.after, !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(5))
+          while await record.endedInRound() < disturbance.after {
+            // Those that wait for more writes than there were happen at the end.
+            if await record.isWritingOver { break }
+            try await Task.sleep(for: .milliseconds(5))
           }
           try await disturb(disturbance, company)
         }
@@ -98,8 +100,7 @@ package struct ConvergenceRun: Sendable {
         disturbing.cancel()
         throw error
       }
-      // Those that wait for more writes than there were happen now.
-      disturbing.cancel()
+      await record.endWriting()
       try await disturbing.value
     }
   }
@@ -110,9 +111,7 @@ package struct ConvergenceRun: Sendable {
     case .kill: if let target { try await company.kill(target) }
     case .stop:
       if let target {
-        // Also at the end, in a task that is cancelled.
-        let duration = Duration.milliseconds(disturbance.milliseconds)
-        try await Task { try await company.stop(target, for: duration) }.value
+        try await company.stop(target, for: .milliseconds(disturbance.milliseconds))
       }
     case .reopen: if let target { try await company.reopen(target) }
     case .deleteLockFile: try? FileManager.default.removeItem(atPath: place.lockFile)

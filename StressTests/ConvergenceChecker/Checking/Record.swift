@@ -27,7 +27,15 @@ actor Record {
 
   var hasFailed: Bool { !report.violations.isEmpty }
 
-  func begin(round: Int) { self.round = round }
+  /// Whether all writers have ended their work of the present round.
+  private(set) var isWritingOver = false
+
+  func begin(round: Int) {
+    self.round = round
+    isWritingOver = false
+  }
+
+  func endWriting() { isWritingOver = true }
 
   func endRound() { report.rounds = round + 1 }
 

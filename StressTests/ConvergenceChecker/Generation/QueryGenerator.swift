@@ -19,7 +19,9 @@ struct QueryGenerator {
       if plan.style == .sequence, plan.constantSum == nil {
         if random.chance(15) { plan.style = .property }
       }
-      plan.isCounted = plan.style == .sequence && random.chance(45)
+      // VACUUM may number rows without an INTEGER PRIMARY KEY anew, and is no commit that is counted.
+      let showsRowIDs = plan.sql.contains { $0.contains("_rowid_") }
+      plan.isCounted = plan.style == .sequence && random.chance(45) && !showsRowIDs
       if random.chance(25) { plan.pause = random.int(1...40) }
       if plan.style != .property, random.chance(25) { plan.restartsAfter = random.int(2...12) }
       return plan
