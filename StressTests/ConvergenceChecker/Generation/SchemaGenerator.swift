@@ -104,7 +104,7 @@ struct SchemaGenerator {
         if random.chance(15) { part += " UNIQUE" }
         if random.chance(15) {
           column.isRequired = true
-          part += " NOT NULL DEFAULT " + Values.literal(of: column.kind, nullable: false, &random)
+          part += " NOT NULL DEFAULT (" + Values.literal(of: column.kind, nullable: false, &random) + ")"
         }
       }
       table.columns.append(column)

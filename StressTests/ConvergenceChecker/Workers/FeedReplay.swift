@@ -108,8 +108,9 @@ final class FeedReplay: Sendable {
       if wasCancelled {
         channel.violation(.cancellation, "feed \(plan.id) delivered to a cancelled consumer")
       }
-      check(change)
+      // In this order: what a cancellation keeps from being applied is delivered again to the next reader.
       try await apply(change, on: db)
+      check(change)
       if scenario.plant == .repeatedChange { check(change) }
       count += 1
       if count.isMultiple(of: plan.every) {
@@ -141,6 +142,7 @@ final class FeedReplay: Sendable {
         }
         checkOrigin(change.origin, of: entry)
       }
+      state.token = change.token
     }
   }
 
@@ -194,10 +196,7 @@ final class FeedReplay: Sendable {
       }
       return copies
     }
-    state.withLock {
-      $0.copies = copies
-      $0.token = applied.token
-    }
+    state.withLock { $0.copies = copies }
   }
 
   /// Writes copy and token to the file, both or neither.
