@@ -38,8 +38,9 @@ actor Company {
         $0.text.hasPrefix("E ") && $0.text.contains("\"ready\"")
       }
     } catch {
-      running[plan.name] = nil
-      throw error
+      forget(plan.name, child)
+      guard killed.contains(child.processID) else { throw error }
+      return try await self.child(plan)
     }
     if plan.role == .observer {
       // Writers are heard by who gives them work.
