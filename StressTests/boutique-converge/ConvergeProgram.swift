@@ -71,7 +71,8 @@ enum ConvergeProgram {
       ) { (settings, text) throws(InvalidValue) in
         settings.options.disturbances = try disturbances(text)
       },
-      .value("patience", "T", help: "Seconds without any movement before a difference counts (10).") {
+      .value("patience", "T", help: "Seconds without any movement before a difference counts (10).")
+      {
         (settings, text) throws(InvalidValue) in
         settings.patience = try OptionValue.seconds(text)
       },
@@ -82,7 +83,8 @@ enum ConvergeProgram {
         (settings, text) throws(InvalidValue) in
         settings.tries = try OptionValue.positiveInteger(text)
       },
-      .flag("shrink", help: "Make a script that fails as short as it goes, for up to ten minutes.") {
+      .flag("shrink", help: "Make a script that fails as short as it goes, for up to ten minutes.")
+      {
         $0.shrinks = true
       },
       .flag("print", help: "Write the script to standard output instead of running it.") {
@@ -130,8 +132,15 @@ enum ConvergeProgram {
 
   /// Runs the program and returns its exit status.
   static func run(_ words: [String]) async -> Int32 {
+    var words = words
+    var initial = Settings()
+    // Not in the help text: a fault of our own, to see the checks fail.
+    if words.count > 1, words[0] == "--plant", let plant = Plant(rawValue: words[1]) {
+      initial.options.plant = plant
+      words.removeFirst(2)
+    }
     do {
-      switch try syntax.parse(words, into: Settings()) {
+      switch try syntax.parse(words, into: initial) {
       case .help: print(syntax.helpText(width: 80), terminator: "")
       case .version: print("\(name) \(version)")
       case .run(let settings, _): return try await Session(settings: settings).run().rawValue

@@ -26,6 +26,7 @@ struct Session: Sendable {
     repeat {
       let scenario =
         try settings.script.map(ScriptFile.read)
+        ?? settings.options.plant.map(ScenarioGenerator.specimen)
         ?? ScenarioGenerator.scenario(seed: seed, options: settings.options)
       if settings.onlyPrints {
         print(try ScriptFile.text(of: scenario), terminator: "")

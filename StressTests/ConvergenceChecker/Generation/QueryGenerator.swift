@@ -50,10 +50,11 @@ struct QueryGenerator {
     case ...30:
       plan.sql = ["SELECT * FROM \"made \(random.int(1...2))\" ORDER BY 1, 2"]
     case ...36:
-      plan.sql = views.first.map { view in
-        let order = (1...view.columns).map(String.init).joined(separator: ", ")
-        return ["SELECT * FROM \(view.name.quotedName) ORDER BY \(order)"]
-      } ?? [any()]
+      plan.sql =
+        views.first.map { view in
+          let order = (1...view.columns).map(String.init).joined(separator: ", ")
+          return ["SELECT * FROM \(view.name.quotedName) ORDER BY \(order)"]
+        } ?? [any()]
     case ...44: plan.sql = dependent()
     default: plan.sql = [any()]
     }

@@ -61,7 +61,9 @@ package enum ScenarioGenerator {
     let asked = scenario.queries.filter(\.isCounted)
     for number in 0..<(options.observers > 1 ? asked.count : 0) {
       var twin = asked[number]
-      guard let other = random.pick((1...options.observers).map { "observer\($0)" }) else { continue }
+      guard let other = random.pick((1...options.observers).map { "observer\($0)" }) else {
+        continue
+      }
       twin.id = scenario.queries.count
       twin.observer = other
       twin.restartsAfter = nil

@@ -26,13 +26,17 @@ struct SchemaGenerator {
 
   /// Where commits are counted and acknowledged writes are entered, and accounts whose sum is constant.
   private mutating func makeLedger() {
-    add(Ledger.counter, "CREATE TABLE converge_counter (id INTEGER PRIMARY KEY, value INTEGER NOT NULL)")
+    add(
+      Ledger.counter,
+      "CREATE TABLE converge_counter (id INTEGER PRIMARY KEY, value INTEGER NOT NULL)")
     add(Ledger.counter, "INSERT INTO converge_counter VALUES (1, 0)")
     add(
       Ledger.name,
       "CREATE TABLE converge_ledger (id TEXT PRIMARY KEY NOT NULL, counter INTEGER NOT NULL)"
         + (random.chance(50) ? " WITHOUT ROWID" : ""))
-    add(Ledger.account, "CREATE TABLE converge_account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL)")
+    add(
+      Ledger.account,
+      "CREATE TABLE converge_account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL)")
     for id in 1...Ledger.accounts {
       add(Ledger.account, "INSERT INTO converge_account VALUES (\(id), \(Ledger.opening))")
     }
@@ -104,7 +108,8 @@ struct SchemaGenerator {
         if random.chance(15) { part += " UNIQUE" }
         if random.chance(15) {
           column.isRequired = true
-          part += " NOT NULL DEFAULT (" + Values.literal(of: column.kind, nullable: false, &random) + ")"
+          part +=
+            " NOT NULL DEFAULT (" + Values.literal(of: column.kind, nullable: false, &random) + ")"
         }
       }
       table.columns.append(column)

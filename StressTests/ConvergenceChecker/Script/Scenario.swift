@@ -244,6 +244,10 @@ package enum Plant: String, Codable, Sendable, CaseIterable {
   case swallowedWrite
   /// A writer says that it has failed though it has committed.
   case committedFailure
+  /// A feed says that a commit of the library was foreign.
+  case wrongOrigin
+  /// A writer ends by itself.
+  case crash
   /// The file is damaged.
   case damagedFile
 }

@@ -1,7 +1,8 @@
 /// Makes a list as short as it goes while it still fails (Zeller and Hildebrandt, "Simplifying and Isolating
 /// Failure-Inducing Input", the part that removes complements).
-enum DeltaDebugging {
-  static func shortest<Element: Sendable>(
+package enum DeltaDebugging {
+  /// Returns a shortest part of a list that fails, in the sense that no single element can be left out.
+  package static func shortest<Element: Sendable>(
     _ elements: [Element], isolation: isolated (any Actor)? = #isolation,
     fails: ([Element]) async throws -> Bool
   ) async rethrows -> [Element] {

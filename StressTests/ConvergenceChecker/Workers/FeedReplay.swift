@@ -140,7 +140,7 @@ final class FeedReplay: Sendable {
         if !state.seen.insert(entry).inserted {
           channel.violation(.token, "feed \(plan.id) gave the commit of \(entry) twice")
         }
-        checkOrigin(change.origin, of: entry)
+        checkOrigin(scenario.plant == .wrongOrigin ? .foreign : change.origin, of: entry)
       }
       state.token = change.token
     }

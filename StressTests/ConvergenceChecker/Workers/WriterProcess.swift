@@ -1,5 +1,5 @@
 import BoutiqueDB
-import Synchronization
+import Glibc
 
 /// A process that writes through the library.
 struct WriterProcess {
@@ -68,6 +68,7 @@ struct WriterProcess {
     if scenario.plant == .swallowedWrite, operation.id.isMultiple(of: 5) {
       return channel.tell(Event(kind: .committed, operation: operation.id, entry: entry))
     }
+    if scenario.plant == .crash, operation.id.isMultiple(of: 5) { exit(3) }
     let probe = operation.probe.flatMap { id in scenario.queries.first { $0.id == id } }
     let isWrong = scenario.plant == .wrongMoment
     do {
