@@ -10,6 +10,10 @@ actor Company {
   private var running: [String: ChildProcess] = [:]
   /// Processes that we have killed ourselves, by process id.
   private var killed: Set<pid_t> = []
+  /// Who waits for the end of a process's work.
+  private var working: [pid_t: CheckedContinuation<WorkOutcome, Never>] = [:]
+  /// Processes from which nothing will be heard any more.
+  private var deaf: Set<pid_t> = []
 
   init(scenario: Scenario, place: RunPlace, children: ChildProcesses, record: Record) {
     self.scenario = scenario
@@ -42,29 +46,51 @@ actor Company {
       guard killed.contains(child.processID) else { throw error }
       return try await self.child(plan)
     }
-    if plan.role == .observer {
-      // Writers are heard by who gives them work.
-      let record = record
-      Task {
-        while let line = try? await child.next(
-          "an event", within: .seconds(86_400), where: { $0.text.hasPrefix("E ") })
-        {
-          await self.take(line.text, from: plan.name)
-        }
-        if !killed.contains(child.processID), running[plan.name] === child {
-          await record.add(
-            .error, plan.name, "ended by itself: \(child.failure(.refused("to stay"), "staying"))")
-        }
+    let record = record
+    Task {
+      while let line = try? await child.next(
+        "an event", within: .seconds(86_400), where: { !$0.text.hasPrefix("S ") })
+      {
+        await self.take(line.text, from: plan.name, child)
+      }
+      working.removeValue(forKey: child.processID)?.resume(returning: .ended)
+      deaf.insert(child.processID)
+      if !killed.contains(child.processID) {
+        await record.add(
+          .error, plan.name, "ended by itself: \(child.failure(.refused("to stay"), "staying"))")
       }
     }
     return child
   }
 
-  func take(_ line: String, from process: String) async {
+  private func take(_ line: String, from process: String, _ child: ChildProcess) async {
     guard let event = try? Wire.value(Event.self, of: line) else {
       return await record.add(.error, process, "said something that is no event: \(line)")
     }
     await record.take(event, from: process)
+    if event.kind == .done {
+      working.removeValue(forKey: child.processID)?.resume(returning: .done)
+    }
+  }
+
+  /// How work has ended.
+  enum WorkOutcome {
+    case done
+    /// The process is gone; everything it said has been heard.
+    case ended
+    case stuck
+  }
+
+  /// Gives a process work and waits for its end.
+  func work(_ command: Command, on child: ChildProcess) async throws -> WorkOutcome {
+    if deaf.contains(child.processID) { return .ended }
+    try send(command, to: child)
+    let bound = Task {
+      try await Task.sleep(for: .seconds(240))
+      working.removeValue(forKey: child.processID)?.resume(returning: .stuck)
+    }
+    defer { bound.cancel() }
+    return await withCheckedContinuation { working[child.processID] = $0 }
   }
 
   func isKilled(_ child: ChildProcess) -> Bool { killed.contains(child.processID) }

@@ -132,25 +132,16 @@ package struct ConvergenceRun: Sendable {
       let open = own.filter { !ended.contains($0.id) }
       if open.isEmpty { return }
       let child = try await company.child(plan)
-      try await company.send(
-        Command(kind: .run, operations: open, probes: probes, attempt: attempt), to: child)
-      do {
-        while true {
-          let line = try await child.next("the end of its work", within: .seconds(240)) {
-            $0.text.hasPrefix("E ")
-          }
-          let event = try Wire.value(Event.self, of: line.text)
-          await record.take(event, from: plan.name)
-          if event.kind == .done { break }
-        }
-      } catch let failure as ChildFailure {
+      let command = Command(kind: .run, operations: open, probes: probes, attempt: attempt)
+      switch try await company.work(command, on: child) {
+      case .done: break
+      case .stuck:
+        await record.add(.stuck, plan.name, "did not end its work")
+        return
+      case .ended:
         await company.forget(plan.name, child)
-        guard await company.isKilled(child) else {
-          var isStuck = false
-          if case .timedOut = failure.reason { isStuck = true }
-          await record.add(isStuck ? .stuck : .error, plan.name, "\(failure)")
-          return
-        }
+        // One that has ended by itself has been told of.
+        guard await company.isKilled(child) else { return }
       }
       if await record.hasFailed { return }
     }

@@ -61,7 +61,7 @@ struct QuietPoint {
 
   /// Waits until every observer agrees with `fresh`, as long as anything moves.
   private func settle(_ fresh: FreshState) async throws {
-    let observers = scenario.processes.filter { $0.role == .observer }
+    let observers = scenario.observers
     let clock = ContinuousClock()
     var lastMove = clock.now
     var lastSum = -1

@@ -42,11 +42,15 @@ package enum ScenarioGenerator {
       }
     }
     let writers = scenario.processes.map(\.name)
+    let observing = scenario.processes.filter { $0.role == .library && random.chance(50) }
+      .map(\.name)
     var queries = QueryGenerator(seed: seed, tables: schema.tables, views: schema.views)
-    for number in 0..<options.observers {
-      let name = "observer\(number + 1)"
+    let observers = (0..<options.observers).map { "observer\($0 + 1)" }
+    for name in observers {
       scenario.processes.append(
         ProcessPlan(name: name, role: .observer, settings: drawn.settings()))
+    }
+    for name in observers + observing {
       scenario.queries += queries.queries(
         of: name, count: options.queries, from: scenario.queries.count)
       for _ in 0..<options.feeds {
@@ -122,6 +126,7 @@ package enum ScenarioGenerator {
     guard !kinds.isEmpty else { return [] }
     // A transaction of the shell is a process of its own, gone before a signal could find it.
     let all = scenario.processes.filter { $0.role != .shell }.map(\.name)
+    // A writer is closed and opened again by its script.
     let observers = scenario.processes.filter { $0.role == .observer }.map(\.name)
     var disturbances: [Disturbance] = []
     for round in 0..<options.rounds {

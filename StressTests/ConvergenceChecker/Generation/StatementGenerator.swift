@@ -52,6 +52,9 @@ struct StatementGenerator {
   private mutating func ddl() -> Step {
     let number = random.int(1...2)
     switch random.int(1...5) {
+    case 1 where random.chance(30):
+      return .statement(
+        "ALTER TABLE \"made \(number)\" RENAME TO \"made \(3 - number)\"", mayFail: true)
     case 1: return .statement("CREATE TABLE IF NOT EXISTS \"made \(number)\" (x, y)")
     case 2: return .statement("DROP TABLE IF EXISTS \"made \(number)\"")
     case 3:

@@ -29,6 +29,12 @@ package struct Scenario: Codable, Hashable, Sendable {
     self.isMadeByForeigner = isMadeByForeigner
   }
 
+  /// The processes with live queries or feeds.
+  var observers: [ProcessPlan] {
+    let names = Set(queries.map(\.observer) + feeds.map(\.observer))
+    return processes.filter { $0.role == .observer || names.contains($0.name) }
+  }
+
   func process(_ name: String) -> ProcessPlan? { processes.first { $0.name == name } }
 }
 
@@ -36,7 +42,7 @@ package struct Scenario: Codable, Hashable, Sendable {
 package struct ProcessPlan: Codable, Hashable, Sendable {
   /// What kind of program it is.
   package enum Role: String, Codable, Sendable, CaseIterable {
-    /// Writes through the library.
+    /// Writes through the library; may have live queries and feeds, too.
     case library
     /// Writes with Python's sqlite3, over one connection.
     case python

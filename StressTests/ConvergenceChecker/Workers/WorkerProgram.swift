@@ -33,13 +33,9 @@ package enum WorkerProgram {
         channel.tell(Event(kind: .failed, text: "the script has no process \(arguments[0])"))
         return 2
       }
-      let opening = Opening(path: arguments[2], plan: plan)
-      switch plan.role {
-      case .observer:
-        try await ObserverProcess(scenario: scenario, opening: opening, channel: channel).run()
-      default:
-        try await WriterProcess(scenario: scenario, opening: opening, channel: channel).run()
-      }
+      try await LibraryProcess(
+        scenario: scenario, opening: Opening(path: arguments[2], plan: plan), channel: channel
+      ).run()
       return 0
     } catch {
       channel.tell(Event(kind: .failed, text: "\(error)"))

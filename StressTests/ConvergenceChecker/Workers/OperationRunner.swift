@@ -1,44 +1,17 @@
 import BoutiqueDB
 import Glibc
 
-/// A process that writes through the library.
-struct WriterProcess {
+/// Does what the script says through the library.
+struct OperationRunner {
   let scenario: Scenario
-  let opening: Opening
+  let plan: ProcessPlan
   let channel: WorkerChannel
 
-  func run() async throws {
-    var db = try await opening.open()
-    channel.tell(Event(kind: .ready))
-    for await command in channel.commands {
-      switch command.kind {
-      case .run:
-        var rest = (command.operations ?? [])[...]
-        while !rest.isEmpty {
-          let part = rest.prefix { $0.kind != .reopen }
-          await perform(Array(part), attempt: command.attempt ?? 0, on: db)
-          rest = rest.dropFirst(part.count)
-          if let operation = rest.popFirst() {
-            await db.close()
-            db = try await opening.open()
-            channel.tell(Event(kind: .ended, operation: operation.id))
-          }
-        }
-        channel.tell(Event(kind: .done))
-      case .end:
-        await db.close()
-        return
-      case .report, .dump, .reopen: break
-      }
-    }
-    await db.close()
-  }
-
   /// Runs operations in order, as many at a time as the process has lanes.
-  private func perform(_ operations: [Operation], attempt: Int, on db: BoutiqueDB) async {
+  func perform(_ operations: [Operation], attempt: Int, on db: BoutiqueDB) async {
     await withTaskGroup(of: Void.self) { group in
       for (index, operation) in operations.enumerated() {
-        if index >= opening.plan.lanes { await group.next() }
+        if index >= plan.lanes { await group.next() }
         group.addTask { await perform(operation, attempt: attempt, on: db) }
       }
     }

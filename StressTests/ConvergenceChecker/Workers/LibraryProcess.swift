@@ -1,7 +1,7 @@
 import BoutiqueDB
 
-/// A process with live queries and feeds.
-struct ObserverProcess {
+/// A process that uses the library: it writes, or observes, or both.
+struct LibraryProcess {
   let scenario: Scenario
   let opening: Opening
   let channel: WorkerChannel
@@ -15,6 +15,7 @@ struct ObserverProcess {
       FeedReplay(
         plan: $0, file: opening.path + ".feed\($0.id)", scenario: scenario, channel: channel)
     }
+    let runner = OperationRunner(scenario: scenario, plan: opening.plan, channel: channel)
     var session = try await begin(subscriptions, replays)
     channel.tell(Event(kind: .ready))
     for await command in channel.commands {
@@ -44,7 +45,19 @@ struct ObserverProcess {
       case .end:
         await end(session)
         return
-      case .run: break
+      case .run:
+        var rest = (command.operations ?? [])[...]
+        while !rest.isEmpty {
+          let part = rest.prefix { $0.kind != .reopen }
+          await runner.perform(Array(part), attempt: command.attempt ?? 0, on: session.db)
+          rest = rest.dropFirst(part.count)
+          if let operation = rest.popFirst() {
+            await end(session)
+            session = try await begin(subscriptions, replays)
+            channel.tell(Event(kind: .ended, operation: operation.id))
+          }
+        }
+        channel.tell(Event(kind: .done))
       }
     }
     await end(session)
