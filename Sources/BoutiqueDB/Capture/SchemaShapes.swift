@@ -35,21 +35,31 @@ enum TableShape {
 final class SchemaShapes {
   private var shapes: [String: TableShape] = [:]
   private var virtualTables: [String] = []
+  private var shadowTables: [String] = []
   private var columns: [String: [String]] = [:]
 
   subscript(table: String) -> TableShape? { shapes[table] }
 
   func columnNames(of table: String) -> [String] { columns[table] ?? [] }
 
-  /// The virtual table that a shadow table belongs to.
-  func owner(ofShadow name: String) -> String? {
-    virtualTables.filter { name.hasPrefix($0 + "_") }.max { $0.count < $1.count }
+  var hasVirtualTables: Bool { !virtualTables.isEmpty }
+
+  /// The virtual table that a table is or that it belongs to as a shadow table.
+  func owner(of name: String) -> String? {
+    if virtualTables.contains(name) { return name }
+    return virtualTables.filter { name.hasPrefix($0 + "_") }.max { $0.count < $1.count }
+  }
+
+  /// The shadow tables of a virtual table.
+  func shadows(of owner: String) -> [String] {
+    shadowTables.filter { self.owner(of: $0) == owner }
   }
 
   /// Reads the schema again.
   func load(from connection: Connection) throws(SQLiteError) {
     shapes = [:]
     virtualTables = []
+    shadowTables = []
     columns = [:]
     let list = try connection.prepare(
       "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'")
@@ -58,6 +68,7 @@ final class SchemaShapes {
     while try list.step() {
       let name = list.text(0)
       if list.text(1) == "virtual" { virtualTables.append(name) }
+      if list.text(1) == "shadow" { shadowTables.append(name) }
       if list.int64(2) != 0 { keyed.append(name) } else { shapes[name] = .rowID }
     }
     list.reset()

@@ -242,6 +242,7 @@ public final class BoutiqueConnection {
     {
       throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
     }
+    if !statement.isReadOnly { collector?.noteWrites(of: statement.effects.writtenTables) }
     if !statement.effects.isPlain {
       if let reason = StatementPolicy.refusal(of: statement.effects) {
         throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
