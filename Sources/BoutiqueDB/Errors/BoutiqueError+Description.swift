@@ -80,6 +80,7 @@ extension LockTimeout {
     let wait = String(format: "%.2f s", waited.inSeconds)
     guard let holder else { return "was not free within \(wait)" }
     var text = "was not free within \(wait): held by pid \(holder.pid)"
+    if holder.isInOtherNamespace { text += " of another pid namespace (a container)" }
     if !holder.label.isEmpty { text += " “\(holder.label)”" }
     if !holder.command.isEmpty { text += " (\(holder.command))" }
     if let heldFor = holder.heldFor {
@@ -87,7 +88,7 @@ extension LockTimeout {
     }
     if let purpose = holder.purpose, !purpose.isEmpty { text += ", for: \(purpose)" }
     if holder.isForeign { text += "; it does not use this library" }
-    if holder.isStopped {
+    if holder.isStopped, !holder.isInOtherNamespace {
       text +=
         "; it is stopped: continue it (kill -CONT \(holder.pid)) or end it "
         + "(kill -9 \(holder.pid))"

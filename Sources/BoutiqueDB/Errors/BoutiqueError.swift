@@ -69,8 +69,10 @@ public enum BoutiqueError: Error, Sendable {
 public struct LockTimeout: Sendable, Hashable {
   /// The process that holds the lock.
   public struct Holder: Sendable, Hashable {
-    /// The process number, as seen from this process's pid namespace.
+    /// The process number; that of another pid namespace where ``isInOtherNamespace``.
     public var pid: Int32
+    /// Whether it runs in another pid namespace (a container), so that its number means nothing here.
+    public var isInOtherNamespace: Bool
     /// The label from its configuration; empty for a program without this library.
     public var label: String
     /// Its command line.
@@ -87,9 +89,10 @@ public struct LockTimeout: Sendable, Hashable {
     /// Creates a description of a holder.
     public init(
       pid: Int32, label: String, command: String, isStopped: Bool, isForeign: Bool,
-      heldFor: Duration? = nil, purpose: String? = nil
+      heldFor: Duration? = nil, purpose: String? = nil, isInOtherNamespace: Bool = false
     ) {
       self.pid = pid
+      self.isInOtherNamespace = isInOtherNamespace
       self.label = label
       self.command = command
       self.isStopped = isStopped

@@ -21,6 +21,7 @@ final class Membership: Sendable {
   /// Nil when all slots were taken.
   let slot: Int?
   let process: OwnProcess
+  private let origin = ForkGuard()
   private let socket: GuardedDescriptor?
   /// Under its mutex; the record in the file is written only inside.
   private let record: Mutex<(slot: ProcessSlot, number: UInt64, epoch: UInt64)>
@@ -67,6 +68,15 @@ final class Membership: Sendable {
         mine.image(number: first), to: file.descriptor,
         at: LockFileLayout.slotOffset(slot: taken), path: file.path)
     }
+  }
+
+  deinit {
+    // While the presence byte is still ours. So a record without a living owner is that of a process that
+    // died, and a report can say so. A forked child's descriptor is closed already.
+    guard let slot, origin.isSameProcess else { return }
+    try? FileBytes.write(
+      ByteImage(count: LockFileLayout.slotSize), to: file.descriptor,
+      at: LockFileLayout.slotOffset(slot: slot), path: file.path)
   }
 
   /// Gives the socket the name under which a releasing holder reaches this process.

@@ -80,6 +80,7 @@ final class Worker: Sendable {
     case "fork": return try await useAcrossFork(command)
     case "forkAndHold": return try await forkAndHold(command)
     case "limitFileSize": try limitFileSize(command["bytes"]?.int.map { rlim_t($0) })
+    case "limitDescriptors": try limitDescriptors(command["count"]?.int)
     case "fill": return try fill(command)
     case "remove": unlink(try command.text("path"))
     case "startWorker": return try await startWorker()
