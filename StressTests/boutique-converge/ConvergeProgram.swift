@@ -36,7 +36,7 @@ enum ConvergeProgram {
         }
         settings.seed = seed
       },
-      .value("rounds", "N", help: "How often writers write and pause with each seed (3).") {
+      .value("rounds", "N", help: "How often writers write and pause with each seed (5).") {
         (settings, text) throws(InvalidValue) in
         settings.options.rounds = try OptionValue.positiveInteger(text)
       },
@@ -53,7 +53,7 @@ enum ConvergeProgram {
         (settings, text) throws(InvalidValue) in
         settings.options.observers = try OptionValue.positiveInteger(text)
       },
-      .value("operations", "N", help: "Transactions of each writer in each round (15).") {
+      .value("operations", "N", help: "Transactions of each writer in each round (8).") {
         (settings, text) throws(InvalidValue) in
         settings.options.operations = try OptionValue.positiveInteger(text)
       },

@@ -126,6 +126,11 @@ struct QueryGenerator {
   }
 
   private mutating func keyed(_ table: TableModel, _ name: String) -> String {
+    if let column = table.columns.first(where: \.isUnique), random.chance(50) {
+      let value = Values.literal(of: column.kind, nullable: false, &random)
+      return "SELECT \(list(table)) FROM \(name) WHERE \(column.quoted) = \(value) "
+        + "ORDER BY \(table.order)"
+    }
     guard !table.keys.isEmpty else {
       let row = random.int(1...12)
       return "SELECT \(list(table)) FROM \(name) WHERE _rowid_ IN (\(row), \(row + 1)) "

@@ -1,13 +1,13 @@
 /// What kind of scenario is wanted; everything else is drawn from the seed.
 package struct ScenarioOptions: Sendable {
   /// How many times writers run and pause.
-  package var rounds = 3
+  package var rounds = 5
   /// Writers by kind.
   package var writers: [ProcessPlan.Role: Int] = [.library: 2, .python: 1, .shell: 1]
   /// Observing processes.
   package var observers = 2
   /// Transactions of each writer in each round.
-  package var operations = 15
+  package var operations = 8
   /// Live queries in each observer.
   package var queries = 8
   /// Feeds in each observer.
@@ -32,9 +32,12 @@ package enum ScenarioGenerator {
     scenario.plant = options.plant
     scenario.schema = schema.statements
 
-    var drawn = SettingsGenerator(seed: seed, tables: schema.tables.map(\.name))
+    // What refreshes everything makes up for what was missed before. So many scenarios have none of it: no
+    // foreign writer, no tight limit, no VACUUM.
+    let isFine = random.chance(45) && (options.writers[.library] ?? 0) > 0
+    var drawn = SettingsGenerator(seed: seed, tables: schema.tables.map(\.name), isFine: isFine)
     for role in [ProcessPlan.Role.library, .python, .shell] {
-      for number in 0..<(options.writers[role] ?? 0) {
+      for number in 0..<(role != .library && isFine ? 0 : options.writers[role] ?? 0) {
         scenario.processes.append(
           ProcessPlan(
             name: "\(role.rawValue)\(number + 1)", role: role, settings: drawn.settings(),
@@ -74,13 +77,15 @@ package enum ScenarioGenerator {
       scenario.queries.append(twin)
       if number >= 3 { break }
     }
-    scenario.operations = operations(of: scenario, writers, schema.tables, options)
+    scenario.operations = operations(
+      of: scenario, writers, schema.tables, options, isFine: isFine)
     scenario.disturbances = disturbances(of: scenario, writers, options, &random)
     return scenario
   }
 
   private static func operations(
-    of scenario: Scenario, _ writers: [String], _ tables: [TableModel], _ options: ScenarioOptions
+    of scenario: Scenario, _ writers: [String], _ tables: [TableModel], _ options: ScenarioOptions,
+    isFine: Bool
   ) -> [Operation] {
     let counted = scenario.queries.filter(\.isCounted).map(\.id)
     var operations: [Operation] = []
@@ -88,14 +93,15 @@ package enum ScenarioGenerator {
       guard let plan = scenario.process(writer) else { continue }
       var random = SeededRandom(seed: scenario.seed, purpose: writer)
       var statements = StatementGenerator(
-        seed: scenario.seed, purpose: writer + "'s statements", tables: tables)
+        seed: scenario.seed, purpose: writer + "'s statements", tables: tables,
+        isFine: isFine)
       for round in 0..<options.rounds {
         for _ in 0..<options.operations {
           var operation = Operation(
             id: operations.count, round: round, writer: writer, kind: .transaction)
           switch random.int(1...100) {
           case ...5: operation.kind = .rollback
-          case ...7: operation.kind = .vacuum
+          case ...7: if !isFine { operation.kind = .vacuum }
           case ...10:
             if plan.role == .library || plan.settings.foreignCheckpoints {
               operation.kind = .checkpoint
@@ -156,7 +162,10 @@ struct SettingsGenerator {
   /// What must be the same for all: what the log keeps and how foreigners are seen is a matter of the file.
   private let isPrecise: Bool
 
-  init(seed: UInt64, tables: [String]) {
+  private let isFine: Bool
+
+  init(seed: UInt64, tables: [String], isFine: Bool) {
+    self.isFine = isFine
     random = SeededRandom(seed: seed, purpose: "settings")
     self.tables = tables
     isPrecise = random.chance(50)
@@ -167,8 +176,10 @@ struct SettingsGenerator {
     settings.pollInterval = random.one(20, 100, 250, 1000)
     settings.usesInotify = random.chance(75)
     settings.readerCount = random.one(1, 2, 4)
-    settings.captureRowLimit = random.one(1, 3, 10, 1000, 1000)
-    settings.retention = random.one(5, 50, 100_000, 100_000)
+    if !isFine {
+      settings.captureRowLimit = random.one(1, 3, 10, 1000, 1000)
+      settings.retention = random.one(5, 50, 100_000, 100_000)
+    }
     settings.groupCommitLimit = random.one(1, 2, 16, 16)
     settings.isForeignCapturePrecise = isPrecise
     settings.synchronous = random.one("off", "normal", "normal")

@@ -105,7 +105,10 @@ struct SchemaGenerator {
         part += random.one("VIRTUAL", "STORED")
       } else {
         part += typeName(column.kind)
-        if random.chance(15) { part += " UNIQUE" }
+        if random.chance(20) {
+          column.isUnique = true
+          part += " UNIQUE"
+        }
         if random.chance(15) {
           column.isRequired = true
           part +=

@@ -5,7 +5,11 @@ struct StatementGenerator {
   /// Numbers of columns and tables made on the way.
   private var serial = 0
 
-  init(seed: UInt64, purpose: String, tables: [TableModel]) {
+  /// Whether nothing may happen that refreshes everything.
+  private let isFine: Bool
+
+  init(seed: UInt64, purpose: String, tables: [TableModel], isFine: Bool) {
+    self.isFine = isFine
     random = SeededRandom(seed: seed, purpose: purpose)
     self.tables = tables
   }
@@ -23,8 +27,8 @@ struct StatementGenerator {
     case ...22:
       let inner = (0..<random.int(1...3)).flatMap { _ in statement() }
       return [Step(savepoint: inner, isUndone: random.chance(60))]
-    case ...26: return [ddl()]
-    case ...28:
+    case ...26: return isFine && random.chance(80) ? statement() : [ddl()]
+    case ...28 where !isFine:
       return [.statement("PRAGMA user_version = \(random.int(1...1000))")]
     case ...31:
       return [.statement("INSERT INTO \"no such table\" VALUES (1)", mayFail: true)]

@@ -26,6 +26,7 @@ struct TableModel: Sendable {
     var isKey = false
     var isGenerated = false
     var isRequired = false
+    var isUnique = false
     /// The table whose key it names.
     var parent: String?
 
