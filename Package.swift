@@ -176,6 +176,9 @@ let package = Package(
       name: "BoutiqueCommandTests", dependencies: ["boutique", "ProcessHarness", "TestDatabase"],
       swiftSettings: strict),
     .testTarget(
+      name: "BoutiqueBenchTests",
+      dependencies: ["boutique-bench", "ProcessHarness", "TestDatabase"], swiftSettings: strict),
+    .testTarget(
       name: "MultiProcessTests",
       dependencies: [
         "BoutiqueDB", "SharedFileCoordination", "ProcessHarness", "TestDatabase",

@@ -13,7 +13,8 @@ internal import Glibc
 //  3. No shared memory: with `locking_mode = EXCLUSIVE` set before the first look SQLite keeps the
 //     log's index to itself and makes it from the log (SQLite, WAL-mode, "Use of WAL Without
 //     Shared-Memory").
-//  4. The view can be torn: a checkpoint or a writer that starts the log anew goes on meanwhile. The
+//  4. The path is absolute and taken as it is: whoever calls has resolved links where that is right.
+//  5. The view can be torn: a checkpoint or a writer that starts the log anew goes on meanwhile. The
 //     caller compares the log's and its index's heads before and after, and throws away what it read.
 
 /// The file system of connections that only look.
@@ -40,6 +41,15 @@ enum LookingFileSystem {
       // As a log it would be given the database's owner (`unixOpen` calls fchown on every log), which
       // changes its time of change; so it is opened as if it were a database.
       return open(system, path, file, SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READONLY, outcome)
+    }
+    // The system's own would follow links in the path by their text, which is wrong for one that leads
+    // through another process's root (`/proc/PID/root/…`): it could reach another database.
+    looking.pointee.xFullPathname = { _, path, room, full in
+      guard let path, let full, path.pointee == 0x2F, strlen(path) < Int(room) else {
+        return SQLITE_CANTOPEN
+      }
+      strcpy(full, path)
+      return SQLITE_OK
     }
     looking.pointee.xDelete = { _, _, _ in SQLITE_READONLY }
     return sqlite3_vfs_register(looking, 0) == SQLITE_OK

@@ -112,7 +112,7 @@ extension Locks {
         #expect(own?["is_waiting"] == true)
         let tree = try await scene.locks("--tree", scene.path).lines
         #expect(tree.first?.hasPrefix("pid \(holder.pid) “holder”") == true)
-        #expect(tree.last?.hasPrefix("└─ pid \(waiter.processID) waits: a POSIX lock") == true)
+        #expect(tree.last?.hasPrefix("└─ pid \(waiter.processID) waits for a POSIX lock") == true)
       }
     }
 
@@ -138,7 +138,7 @@ extension Locks {
         _ = try await middle.next("its transaction") { $0.text == "there" }
         worker.beginWrite()
         let expected = [
-          "pid \(other.processID)", "└─ pid \(middle.processID) waits: a flock lock of",
+          "pid \(other.processID)", "└─ pid \(middle.processID) waits for a flock lock of",
           "   └─ pid \(worker.pid) “worker” waits",
         ]
         let deadline = ContinuousClock.now + .seconds(60)

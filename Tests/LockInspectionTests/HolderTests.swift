@@ -72,6 +72,26 @@ extension Locks {
       }
     }
 
+    @Test func `every line for people fits 80 columns`() async throws {
+      try await LockScene.with { scene in
+        let long = "a label that is as long as the lock file has room for, sixty-four."
+        let holder = try await scene.holding(long)
+        let reader = try await scene.shell("BEGIN; SELECT count(*) FROM note;")
+        let waiter = try await scene.opened(long)
+        waiter.beginWrite()
+        try await scene.waitUntilInLine(waiter)
+        await holder.child.stop()
+        for options in [[], ["--explain"], ["--tree"]] {
+          let shown = try await scene.finish(
+            scene.children.start(
+              built: "boutique-locks", options + [scene.path], environment: ["COLUMNS": "80"]))
+          #expect(shown.lines.count > 1)
+          for line in shown.lines { #expect(line.count <= 80, "\(line)") }
+        }
+        #expect(reader.signal(0))
+      }
+    }
+
     @Test func `a stopped holder is called stopped, and the remedy is told`() async throws {
       try await LockScene.with { scene in
         let holder = try await scene.holding("holder")

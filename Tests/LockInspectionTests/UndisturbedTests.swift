@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ProcessHarness
+import SharedFileCoordination
 import Testing
 
 extension Locks {
@@ -38,7 +39,7 @@ extension Locks {
         var facts = stat()
         return stat(scene.file(name), &facts) == 0 ? ":\(facts.st_ino) " : nil
       }
-      let list = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+      let list = SystemFile.text(path: "/proc/locks") ?? ""
       return list.split(separator: "\n").filter { line in
         inodes.contains { line.contains($0) }
       }.map { String($0.drop { $0 != ":" }) }.sorted()

@@ -25,6 +25,21 @@ extension Locks {
       }
     }
 
+    @Test func `what is not there yet is said, and shown when it comes`() async throws {
+      try await LockScene.with { scene in
+        let watch = try await scene.children.start(
+          built: "boutique-locks", ["--watch", "--interval=0.05", scene.path])
+        _ = try await watch.next("that it is missing") { $0.text.hasPrefix("not seen:") }
+        let worker = try await scene.opened("has come")
+        _ = try await watch.next("the process") {
+          $0.text.contains("\(worker.pid)") && $0.text.contains("has come")
+        }
+        watch.signal(SIGINT)
+        let status = try await watch.exit()
+        #expect(status == .exited(0))
+      }
+    }
+
     @Test(.enabled(if: Tool.script.isThere))
     func `on a terminal it fills the screen and gives it back`() async throws {
       try await LockScene.with { scene in

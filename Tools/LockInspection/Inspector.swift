@@ -28,6 +28,18 @@ package struct Inspector: Sendable {
 
   /// Looks.
   package mutating func inspect() -> Inspection {
+    let inspection = inspectOnce()
+    guard !inspection.cycles.isEmpty else { return inspection }
+    // A ring of waits lasts; what was put together from moments that were not the same one does not.
+    usleep(50_000)
+    let second = inspectOnce()
+    let isLasting = inspection.cycles.contains { cycle in
+      second.cycles.contains { $0.map(\.key) == cycle.map(\.key) }
+    }
+    return isLasting || second.cycles.isEmpty ? second : inspectOnce()
+  }
+
+  private mutating func inspectOnce() -> Inspection {
     var describer = ProcessDescriber()
     var inspection = Inspection(
       time: Self.now(), user: describer.user(geteuid()), boundSeconds: bound)

@@ -21,8 +21,17 @@ package struct KernelLockTable: Sendable, Equatable {
 
   /// Reads `/proc/locks`; nil when this system does not show it.
   package static func read() -> KernelLockTable? {
-    SystemFile.text(path: "/proc/locks").map { KernelLockTable(entries: parse($0)) }
+    guard var bytes = SystemFile.bytes(path: "/proc/locks") else { return nil }
+    // The kernel gives a long list page by page, and what changes in between shifts the rest: a line
+    // can be missing or come twice. Two readings that agree had no change between their pages.
+    for _ in 0..<4 where bytes.count >= pageSize {
+      guard let again = SystemFile.bytes(path: "/proc/locks"), again != bytes else { break }
+      bytes = again
+    }
+    return KernelLockTable(entries: parse(String(decoding: bytes, as: UTF8.self)))
   }
+
+  private static let pageSize = 4000
 
   /// Reads the locks that one descriptor of a process holds; nil when that may not be seen.
   package static func held(pid: Int32, descriptor: Int32) -> [Entry]? {

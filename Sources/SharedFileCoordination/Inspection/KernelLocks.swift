@@ -72,7 +72,13 @@ package enum KernelLocks {
       // No such process or descriptor is a no; a process of another user is no answer.
       return ProcessProbe.facts(pid: pid) == nil ? (kill(pid, 0) == 0 ? nil : false) : nil
     }
-    return parse(text, identity: identity).contains { !$0.isWaiting && $0.covers(byte) }
+    // The lines are those of one descriptor. They say which file by the device of the mounted file
+    // system, which `stat` does not give on Btrfs and overlay file systems; so the descriptor is asked.
+    guard let found = FileIdentity.of(path: "/proc/\(pid)/fd/\(descriptor)") else {
+      return ProcessProbe.facts(pid: pid) == nil ? false : nil
+    }
+    guard found == identity else { return false }
+    return KernelLockTable.parse(text).contains { !$0.lock.isWaiting && $0.lock.covers(byte) }
   }
 
   private static func descriptorLocks(of identity: FileIdentity) -> [KernelLock] {
@@ -84,8 +90,8 @@ package enum KernelLocks {
         guard FileIdentity.of(path: "/proc/\(pid)/fd/\(descriptor)") == identity,
           let text = SystemFile.text(path: "/proc/\(pid)/fdinfo/\(descriptor)")
         else { continue }
-        found += parse(text, identity: identity).map { lock in
-          var lock = lock
+        found += KernelLockTable.parse(text).map { entry in
+          var lock = entry.lock
           lock.pid = pid
           return lock
         }

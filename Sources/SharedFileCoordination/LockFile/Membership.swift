@@ -4,7 +4,8 @@
 //  1. The presence byte is locked before anything is written into the slot, and written into only
 //     while it is locked.
 //  2. Everything is given up by letting go of the last reference: so a thread that waits or holds
-//     a turn never finds its descriptor closed or its slot taken over.
+//     a turn never finds its descriptor closed or its slot taken over. The record is cleared first,
+//     while the byte is still locked: so what lies in a slot without owner is that of one who died.
 //
 // Steps of joining: open → lock the first free presence byte → zero the queue entry → make and name
 // the socket → write the slot record. Death after any step frees the byte; what was written is then

@@ -99,8 +99,7 @@ package struct Diagnosis: Sendable {
       add(
         .zombieHolder, isBlocking ? .problem : .warning,
         "\(who) has ended and \(parent) has not taken notice; the \(what) it held\(time)\(purpose) is "
-          + "kept by "
-          + "a thread that has not ended or by a child. \(others)",
+          + "kept by a thread that has not ended or by a child. \(others)",
         "See what \(parent) does, and look for children of pid \(holder.pid).")
     default:
       judgeRunning(lease, holder, what, time + purpose, others, isBlocking)
@@ -149,24 +148,14 @@ package struct Diagnosis: Sendable {
       let isRollback = !database.sqliteLocks.contains {
         $0.name == .write && $0.process?.key == writer.key
       }
+      let severity = severity(ofForeignWriter: writer)
       let stopped = writer.state == .stopped ? " and is stopped" : ""
-      let blocked =
-        holder.map { holder in
-          let time = database.writeLease?.heldForSeconds.map { " for \(Wording.time($0))" } ?? ""
-          return "\(name(holder)) has the write lease\(time) and cannot begin. "
-            + (database.queue.isEmpty
-              ? ""
-              : "\(Wording.count(database.queue.count, "process", "processes")) in line behind it. ")
-        } ?? "Nobody of the queue waits. "
+      let cause = severity == .note ? "" : " A shell left after BEGIN is the usual cause."
       add(
-        isRollback ? .rollbackWriter : .foreignWriter,
-        severity(ofForeignWriter: writer),
+        isRollback ? .rollbackWriter : .foreignWriter, severity,
         "\(nameWithCommand(writer)) does not stand in line and has a write transaction of SQLite "
-          + "open\(stopped). \(blocked)A shell left after BEGIN is the usual cause.",
-        writer.state == .stopped
-          ? "Let it go on with “kill -CONT \(writer.pid)”, or end it with “kill -KILL \(writer.pid)”."
-          : "Type COMMIT or ROLLBACK there, or end it with “kill \(writer.pid)”: what it has not "
-            + "committed is rolled back.")
+          + "open\(stopped). \(whoIsKeptFromWriting)\(cause)",
+        severity == .note ? nil : Self.advice(onForeignWriter: writer))
     }
     for lock in database.sqliteLocks
     where lock.name == .checkpoint && lock.isExclusive && !lock.isWaiting {
@@ -176,6 +165,22 @@ package struct Diagnosis: Sendable {
         "\(nameWithCommand(process)) copies the log into the database without standing in line; "
           + "writers go on meanwhile.")
     }
+  }
+
+  private var whoIsKeptFromWriting: String {
+    guard let holder = database.writeLease?.holder else { return "Nobody in line waits for it." }
+    let time = database.writeLease?.heldForSeconds.map { " for \(Wording.time($0))" } ?? ""
+    let count = database.queue.count
+    return "\(name(holder)) has had the write lease\(time) and cannot begin."
+      + (count == 0
+        ? "" : " \(Wording.count(count, "process is", "processes are")) in line behind it.")
+  }
+
+  private static func advice(onForeignWriter writer: ProcessReference) -> String {
+    writer.state == .stopped
+      ? "Let it go on with “kill -CONT \(writer.pid)”, or end it with “kill -KILL \(writer.pid)”."
+      : "Type COMMIT or ROLLBACK there, or end it with “kill \(writer.pid)”: what it has not "
+        + "committed is rolled back."
   }
 
   /// Foreign programs write too: only one in whose way somebody has been for a while is a problem.
@@ -254,7 +259,7 @@ package struct Diagnosis: Sendable {
       } else {
         add(
           .lockFileMissing, .note,
-          "There is no lock file \(path): the \(Wording.count(database.processes.count, "process", "processes")) "
+          "There is no lock file \(path): the \(Wording.count(database.processCount, "process", "processes")) "
             + "that have the database open do not stand in line with others, or cannot.")
       }
     case .unreadable:
@@ -287,7 +292,7 @@ package struct Diagnosis: Sendable {
     if !database.isThere, !database.processes.isEmpty {
       add(
         .databaseReplaced, .problem,
-        "There is no file \(database.path) any more, and \(Wording.count(database.processes.count, "process", "processes")) "
+        "There is no file \(database.path) any more, and \(Wording.count(database.processCount, "process", "processes")) "
           + "still have it open.",
         "Restart these processes; what they have not copied out is lost with them.")
     }

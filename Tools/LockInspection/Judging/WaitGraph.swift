@@ -5,7 +5,9 @@ import SharedFileCoordination
 // Edges
 //  a  in line for the write lease  → its holder
 //  b  holder of the write lease    → another process that has SQLite's write lock, while the holder has
-//                                    not: it can only be met by a program that does not stand in line
+//                                    not: it can only be met by a program that does not stand in line.
+//                                    Once it has had the lease for a moment: before that it may just not
+//                                    have begun, or the looks at the two locks were a turn apart
 //  c  waits in the kernel for a lock → who has it (the lines with `->` of /proc/locks), of any file, for
 //                                    processes that a or b has led to
 // SQLite itself does not wait in the kernel: it asks again and again, which nobody can see. So b is told
@@ -41,7 +43,7 @@ package struct WaitGraph: Sendable {
     let name = Wording.file(database.path)
     guard let holder = database.writeLease?.holder else { return }
     for entry in database.queue {
-      let place = entry.place.map { " (\(Wording.ordinal($0)) in line)" } ?? " (passed over)"
+      let place = entry.place.map { " (\(Wording.ordinal($0)))" } ?? " (passed over)"
       add(
         Wait(
           waiter: entry.process, blocker: holder, resource: "the write lease of \(name)\(place)",
@@ -178,6 +180,7 @@ extension ProcessReference {
 extension DatabaseInspection {
   /// Processes that have SQLite's own write lock while somebody else has the write lease.
   package func writersInTheWay(of holder: ProcessReference?) -> [ProcessReference] {
+    if holder != nil, let held = writeLease?.heldForSeconds, held < 0.1 { return [] }
     let writers = sqliteLocks.filter { lock in
       lock.isExclusive && !lock.isWaiting
         && [.write, .reserved, .pending].contains(lock.name)

@@ -21,9 +21,9 @@ import SharedFileCoordination
 // Death: nothing of ours is anywhere.
 
 /// Reads the change log's ends and its consumers.
-struct ChangeLook {
+package struct ChangeLook {
   /// What a look came to.
-  enum Outcome: Equatable {
+  package enum Outcome: Equatable, Sendable {
     case seen(ChangeFacts)
     /// The database has no change log.
     case absent
@@ -38,13 +38,27 @@ struct ChangeLook {
     var index: LogIndexHead?
   }
 
+  /// The database file, as an absolute path.
   let path: String
   /// Logs of more bytes are not read.
   let logLimit: Int64
   /// Whether anybody has the log's index in use, so that it speaks of the present.
   let isAttached: Bool
+  /// Called between the beginning of the view and the reading of the tokens; for tests.
+  let meanwhile: () -> Void
 
-  func read() -> Outcome {
+  /// Makes a look at a database.
+  package init(
+    path: String, logLimit: Int64 = .max, isAttached: Bool, meanwhile: @escaping () -> Void = {}
+  ) {
+    self.path = path
+    self.logLimit = logLimit
+    self.isAttached = isAttached
+    self.meanwhile = meanwhile
+  }
+
+  /// Looks, again when what was seen may be torn.
+  package func read() -> Outcome {
     guard let log = FileLook.facts(path: path + "-wal"), log.size > logLimit else {
       var reason = "it kept changing while it was read"
       for attempt in 0..<8 {
@@ -106,6 +120,7 @@ struct ChangeLook {
 
   private func facts(_ connection: Connection) throws(SQLiteError) -> Outcome {
     guard try has("boutiquedb_cdc", connection) else { return .absent }
+    meanwhile()
     var facts = ChangeFacts()
     facts.firstToken = try connection.queryInt64("SELECT min(token) FROM boutiquedb_cdc")
     facts.lastToken = try connection.queryInt64("SELECT max(token) FROM boutiquedb_cdc")

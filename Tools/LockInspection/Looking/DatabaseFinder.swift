@@ -25,7 +25,9 @@ package enum DatabaseFinder {
   private static func database(
     withoutFileAt path: String, code: CInt
   ) throws(FindingFailure) -> String {
-    if code == ENOENT, LockReport.isLockFile(path: path + "-lock") { return path }
+    if code == ENOENT, LockReport.isLockFile(path: path + "-lock") {
+      return FileLook.resolved(path)
+    }
     let reason = strerror(code).map { String(cString: $0) } ?? "error \(code)"
     throw FindingFailure(description: "\(path): \(reason)")
   }
@@ -96,7 +98,7 @@ package enum DatabaseFinder {
       let place =
         [name, inside].first { FileIdentity.of(path: $0) == file.identity }
         ?? (MachineView.sharesNames(withProcess: file.pid) ? name : inside)
-      known.formUnion(MachineView.lockNames(of: file.identity, path: place))
+      known.formUnion(view.lockNames(of: file.identity, path: place))
       let database = FileLook.resolved(String(place.dropLast(5)))
       // The name that is good here is better than one through another process.
       if paths[file.identity]?.hasPrefix("/proc/") ?? true { paths[file.identity] = database }

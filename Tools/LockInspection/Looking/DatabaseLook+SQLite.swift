@@ -7,7 +7,7 @@ extension DatabaseLook {
   mutating func lookAtSQLite() {
     for (file, place) in [(SQLiteLockByte.File.sharedMemory, path + "-shm"), (.database, path)] {
       guard let identity = FileIdentity.of(path: place) else { continue }
-      let names = MachineView.lockNames(of: identity, path: place)
+      let names = view.lockNames(of: identity, path: place)
       var seen: Set<SQLiteLockByte> = []
       for lock in view.locks(of: names)
       where lock.kind == .posix || lock.kind == .openFileDescription {

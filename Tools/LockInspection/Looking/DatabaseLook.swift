@@ -15,8 +15,8 @@ package struct DatabaseLook {
   let lockFilePath: String
   var describer = ProcessDescriber()
   var result: DatabaseInspection
-  /// Which of our processes hold which byte of the lock file.
-  var byteHolders: [Int64: [Int32]] = [:]
+  /// Through which descriptors which byte of the lock file is locked.
+  var byteHolders: [Int64: [MachineView.OpenFile]] = [:]
 
   /// Looks at a database.
   ///
@@ -97,10 +97,28 @@ package struct DatabaseLook {
     for entry in entries where entry.lock.kind == .openFileDescription {
       // Bytes side by side are one line of the kernel's list.
       for byte in entry.lock.start...min(entry.lock.end, entry.lock.start + 1024)
-      where byteHolders[byte]?.contains(file.pid) != true {
-        byteHolders[byte, default: []].append(file.pid)
+      where byteHolders[byte]?.contains(where: { $0.pid == file.pid }) != true {
+        byteHolders[byte, default: []].append(file)
       }
     }
+  }
+
+  /// Leaves of several holders of a byte only those who have it at the same time.
+  ///
+  /// Processes were looked at one after the other, and a lock may have changed hands in between. Only a
+  /// fork shares one; then each is found to have it again and again.
+  private func holders(of byte: Int64) -> [Int32] {
+    let files = byteHolders[byte] ?? []
+    guard files.count > 1 else { return files.map(\.pid) }
+    var still = files
+    for _ in 0..<3 { still = still.filter { Self.holds($0, byte) } }
+    return still.map(\.pid)
+  }
+
+  private static func holds(_ file: MachineView.OpenFile, _ byte: Int64) -> Bool {
+    KernelLockTable.held(pid: file.pid, descriptor: file.descriptor)?.contains {
+      $0.lock.kind == .openFileDescription && $0.lock.covers(byte)
+    } == true
   }
 
   // MARK: Processes
@@ -115,9 +133,9 @@ package struct DatabaseLook {
         + view.strays(path: path, now: identity)
       for opening in openings { note(opening.pid, has: file) }
     }
-    for (byte, pids) in byteHolders {
+    for byte in byteHolders.keys.sorted() {
       guard let slot = Self.slot(ofPresenceByte: byte) else { continue }
-      for pid in pids { noteSlot(slot, pid) }
+      for pid in holders(of: byte) { noteSlot(slot, pid) }
     }
     for slot in report.staleSlots where !slot.process.command.isEmpty || slot.process.pid > 0 {
       let namespace = namespace(slot.pidNamespace)
@@ -142,7 +160,7 @@ package struct DatabaseLook {
   }
 
   private mutating func addMember(_ member: LockReport.Member) {
-    let holders = byteHolders[LockFileLayout.presenceByte(slot: member.slot)] ?? []
+    let holders = holders(of: LockFileLayout.presenceByte(slot: member.slot))
     var process = member.process
     var namespace = namespace(member.pidNamespace)
     if namespace == .other,
@@ -216,7 +234,7 @@ package struct DatabaseLook {
   }
 
   private mutating func lease(_ holder: LockReport.Holder?, byte: Int64) -> LeaseFacts? {
-    let pids = byteHolders[byte] ?? []
+    let pids = holders(of: byte)
     var facts = LeaseFacts()
     if let process = holder?.process {
       let member = holder?.slot.flatMap { slot in

@@ -54,11 +54,18 @@ enum FileLook {
 
   /// Returns the path without links, when that leads to the same file.
   static func resolved(_ path: String) -> String {
-    guard let real = realpath(path, nil) else { return path }
+    guard let real = realpath(path, nil) else { return absolute(path) }
     defer { free(real) }
     let resolved = String(cString: real)
     // A path through another process's root resolves to a name that means something else here.
-    return FileIdentity.of(path: resolved) == FileIdentity.of(path: path) ? resolved : path
+    return FileIdentity.of(path: resolved) == FileIdentity.of(path: path)
+      ? resolved : absolute(path)
+  }
+
+  private static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+    defer { free(here) }
+    return "\(String(cString: here))/\(path)"
   }
 }
 

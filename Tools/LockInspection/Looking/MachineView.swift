@@ -108,9 +108,14 @@ package struct MachineView: Sendable {
   /// The names under which the kernel's list may have a file.
   ///
   /// Its device is that of the mounted file system, which `stat` does not always give (Btrfs, overlay
-  /// file systems), so both count.
-  package static func lockNames(of identity: FileIdentity, path: String) -> Set<FileIdentity> {
+  /// file systems). So what the mount table says counts too, and what the kernel says of the locks of
+  /// those who have the file open.
+  package func lockNames(of identity: FileIdentity, path: String) -> Set<FileIdentity> {
     var names: Set = [identity]
+    for file in openings(of: identity) {
+      let locks = KernelLockTable.held(pid: file.pid, descriptor: file.descriptor) ?? []
+      names.formUnion(locks.map(\.file).filter { $0.inode == identity.inode })
+    }
     if let name = MountTable.identity(ofFileAt: path, inode: identity.inode) { names.insert(name) }
     return names
   }

@@ -30,7 +30,7 @@ package struct Finding: Codable, Sendable, Equatable {
   }
 
   /// What it is about.
-  package enum Kind: String, Codable, Sendable {
+  package enum Kind: String, Codable, Sendable, CaseIterable {
     case stoppedHolder = "stopped_holder"
     case zombieHolder = "zombie_holder"
     case longHolder = "long_holder"

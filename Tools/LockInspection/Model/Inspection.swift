@@ -62,8 +62,11 @@ package struct DatabaseInspection: Codable, Sendable, Equatable {
     self.lockFile = lockFile
   }
 
+  /// How many processes have it open; one may have it open several times.
+  package var processCount: Int { Set(processes.map(\.reference.key)).count }
+
   /// How the database keeps what is not committed.
-  package enum JournalMode: String, Codable, Sendable {
+  package enum JournalMode: String, Codable, Sendable, CaseIterable {
     case wal
     case rollback
     case unknown
@@ -87,7 +90,7 @@ package struct LockFileFacts: Codable, Sendable, Equatable {
   }
 
   /// What can be said of the file.
-  package enum Condition: String, Codable, Sendable {
+  package enum Condition: String, Codable, Sendable, CaseIterable {
     case good
     case missing
     case unreadable

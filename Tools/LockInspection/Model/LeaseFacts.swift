@@ -81,7 +81,7 @@ package struct SQLiteLockFacts: Codable, Sendable, Equatable {
 
   /// SQLite's names of its locks; the first six lie in the log's index, the others in the database
   /// file.
-  package enum Name: String, Codable, Sendable {
+  package enum Name: String, Codable, Sendable, CaseIterable {
     case write
     case checkpoint
     case recover

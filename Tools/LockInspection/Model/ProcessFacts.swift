@@ -22,7 +22,7 @@ package struct ProcessReference: Codable, Sendable, Hashable {
   }
 
   /// Where a process number means something.
-  package enum PidNamespace: String, Codable, Sendable {
+  package enum PidNamespace: String, Codable, Sendable, CaseIterable {
     /// Here.
     case own
     /// In a namespace into which this process cannot see.
@@ -86,7 +86,7 @@ package struct ProcessFacts: Codable, Sendable, Equatable {
   }
 
   /// How it takes part.
-  package enum Role: String, Codable, Sendable {
+  package enum Role: String, Codable, Sendable, CaseIterable {
     /// It has a slot in the lock file.
     case member
     /// It has the lock file open and no slot: all are taken, or it is just opening.

@@ -43,7 +43,7 @@ struct Explanation {
   }
 
   private func normal(_ database: DatabaseInspection) -> String {
-    let count = database.processes.count
+    let count = database.processCount
     if count == 0 { return "Nothing is wrong: nobody has it open." }
     var text = "Nothing is wrong: \(Wording.count(count, "process has", "processes have")) it open"
     if let holder = database.writeLease?.holder {

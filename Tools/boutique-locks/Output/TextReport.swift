@@ -58,7 +58,9 @@ struct DatabaseText {
     }
     let unseen = UnseenText.lines(database.unseen, style, width: width)
     if !unseen.isEmpty { blocks.append(unseen) }
-    return [style.paint(database.path.visible(), .bold)] + Array(blocks.joined(separator: [""]))
+    // A line longer than the screen would push the others off it; a file has room.
+    let title = database.path.visible().truncated(toWidth: style.columns ?? .max)
+    return [style.paint(title, .bold)] + Array(blocks.joined(separator: [""]))
   }
 
   /// Tables fit the width that is promised where nobody says how wide it is.
@@ -88,7 +90,7 @@ struct DatabaseText {
 
   private var headline: String {
     guard let worst = database.findings.first(where: { $0.severity != .note }) else {
-      let count = database.processes.count
+      let count = database.processCount
       let open =
         count == 0
         ? "nobody has it open" : "\(Wording.count(count, "process has", "processes have")) it open"
@@ -165,8 +167,9 @@ struct DatabaseText {
   /// SQLite's locks, one line for all processes that have the same.
   private var locks: TextTable {
     var table = TextTable(titles: ["SQLITE LOCK", "MODE", "HELD BY"])
-    var lines: [(name: String, mode: String, holders: [String])] = []
-    for lock in database.sqliteLocks {
+    var lines: [(rank: Int, name: String, mode: String, holders: [String])] = []
+    for lock in database.sqliteLocks.sorted(by: { ($0.process?.pid ?? 0) < ($1.process?.pid ?? 0) })
+    {
       let name = lock.words
       let mode = (lock.isExclusive ? "exclusive" : "shared") + (lock.isWaiting ? ", waits" : "")
       var holder = lock.process.map { "\($0.pid)" } ?? "?"
@@ -174,10 +177,10 @@ struct DatabaseText {
       if let index = lines.firstIndex(where: { $0.name == name && $0.mode == mode }) {
         lines[index].holders.append(holder)
       } else {
-        lines.append((name, mode, [holder]))
+        lines.append((lock.rank, name, mode, [holder]))
       }
     }
-    for line in lines {
+    for line in lines.sorted(by: { $0.rank < $1.rank }) {
       table.append([
         .text(line.name), .text(line.mode), .text(line.holders.joined(separator: " ")),
       ])

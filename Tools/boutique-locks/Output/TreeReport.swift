@@ -53,8 +53,8 @@ struct TreeReport {
     let waits = graph.waiters(of: process)
     for (index, wait) in waits.enumerated() {
       let isLast = index == waits.count - 1
-      let time = wait.seconds.map { " for \(Wording.time($0))" } ?? ""
-      let text = "\(describe(wait.waiter)) waits\(time): \(wait.resource.visible())"
+      let time = wait.seconds.map { " \(Wording.time($0))" } ?? ""
+      let text = "\(describe(wait.waiter)) waits\(time) for \(wait.resource.visible())"
       let isRing = path.contains(wait.waiter.key)
       lines.append(
         prefix + (isLast ? "└─ " : "├─ ") + text

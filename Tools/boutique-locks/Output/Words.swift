@@ -28,6 +28,9 @@ extension ProcessFacts.Role {
 }
 
 extension SQLiteLockFacts {
+  /// The lock's place in the table: the log's locks first, by number.
+  var rank: Int { 8 * (Name.allCases.firstIndex(of: name) ?? 0) + (mark ?? 0) }
+
   /// The lock's name in words.
   var words: String {
     switch name {

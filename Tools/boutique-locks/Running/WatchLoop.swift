@@ -30,7 +30,7 @@ enum WatchLoop {
       if let screen {
         try screen.show { style in frame(inspection, settings, style) }
       } else if last?.withoutTimes != inspection.withoutTimes {
-        var lines = LocksCommand.lines(inspection, settings.form, context.style)
+        var lines = lines(inspection, settings, context.style)
         if settings.form != .json { lines.insert("-- \(inspection.time)", at: 0) }
         try context.output.write(lines.joined(separator: "\n") + "\n")
         try context.output.flush()
@@ -49,6 +49,25 @@ enum WatchLoop {
       "\(Wording.count(inspection.databases.count, "database"))  \(ClockText.local(ClockText.now))"
     let space = String(repeating: " ", count: max(2, width - name.count - facts.count))
     let head = style.paint((name + space + facts).truncated(toWidth: width), .dim)
-    return [head, ""] + LocksCommand.lines(inspection, settings.form, style)
+    var lines = [head, ""]
+    for line in Self.lines(inspection, settings, style) {
+      // Coloured lines have been made to fit; what is left are words without a place to break.
+      lines.append(line.contains("\u{1B}") ? line : line.truncated(toWidth: width))
+    }
+    let rows = style.rows ?? 24
+    if lines.count > rows {
+      let hidden = lines.count - rows + 1
+      lines = lines.prefix(rows - 1) + [style.paint("… and \(hidden) more lines", .dim)]
+    }
+    return lines
+  }
+
+  /// The result with what could not be looked at, which is nowhere else to be read while this goes on.
+  private static func lines(
+    _ inspection: Inspection, _ settings: LocksCommand.Settings, _ style: TerminalStyle
+  ) -> [String] {
+    let lines = LocksCommand.lines(inspection, settings.form, style)
+    guard inspection.exitStatus == 2, settings.form != .json else { return lines }
+    return lines + UnseenText.lines(inspection.unseen, style, width: style.columns ?? 80)
   }
 }
