@@ -59,32 +59,43 @@ struct QuietPoint {
     var text: String
   }
 
+  /// What changes while an observer is on its way.
+  private struct Seen: Equatable {
+    var answers: [String: AnswerState]
+    var copies: [String: [String: CopyState]]
+    var positions: [Int64]
+  }
+
   /// Waits until every observer agrees with `fresh`, as long as anything moves.
   private func settle(_ fresh: FreshState) async throws {
     let observers = scenario.observers
     let clock = ContinuousClock()
     var lastMove = clock.now
-    var lastSum = -1
+    var lastSeen: [Seen] = []
+    let end = lastMove + .seconds(180)
     var pause = Duration.milliseconds(5)
     while true {
       var differs = false
       var (deliveries, changes, everythings) = (0, 0, 0)
+      var seen: [Seen] = []
       for observer in observers {
         guard let state = try await state(.report, of: observer) else { return }
         await record.take(state.samples, from: observer.name)
         if !differences(state, fresh, observer).isEmpty { differs = true }
+        seen.append(
+          Seen(answers: state.answers, copies: state.copies, positions: state.positions))
         deliveries += state.deliveries
         changes += state.changes
         everythings += state.everythings
       }
       await record.note(deliveries: deliveries, changes: changes, everythings: everythings)
       if !differs { return }
-      if deliveries + changes != lastSum {
-        lastSum = deliveries + changes
+      // Not by how many values and changes there were: one that begins anew gets the same again.
+      if seen != lastSeen {
+        lastSeen = seen
         lastMove = clock.now
-      } else if clock.now - lastMove > patience {
-        break
       }
+      if clock.now - lastMove > patience || clock.now > end { break }
       try await Task.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(200))
     }

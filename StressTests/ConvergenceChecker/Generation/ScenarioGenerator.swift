@@ -61,7 +61,7 @@ package enum ScenarioGenerator {
           FeedPlan(
             id: scenario.feeds.count, observer: name,
             kind: random.pick(FeedPlan.Kind.allCases) ?? .live,
-            pause: random.chance(25) ? random.int(1...5) : 0, every: random.int(1...20)))
+            pause: random.chance(25) ? random.int(1...5) : 0, every: random.int(2...20)))
       }
     }
     // The same question from two processes: their answers at one counter must be the same.

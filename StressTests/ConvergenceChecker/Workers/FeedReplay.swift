@@ -10,6 +10,8 @@ import Synchronization
 final class FeedReplay: Sendable {
   private struct State: Sendable {
     var copies: [String: TableCopy]?
+    /// Whether it knows where to begin.
+    var hasBegun = false
     var token: ChangeToken?
     /// The entries of the ledger that this reader has seen inserted.
     var seen: Set<String> = []
@@ -39,6 +41,12 @@ final class FeedReplay: Sendable {
   /// How many changes there were, and how many of them were of everything.
   var counts: (Int, Int) { state.withLock { ($0.changes, $0.everythings) } }
 
+  /// The number of the last token, or what is below all of them.
+  var position: Int64 { state.withLock { $0.token?.number ?? -1 } }
+
+  /// Whether it knows where to begin.
+  var hasBegun: Bool { state.withLock(\.hasBegun) }
+
   /// Returns the copies; nil when there are none yet.
   func state(isFull: Bool) -> [String: CopyState]? {
     state.withLock { $0.copies?.mapValues { $0.state(isFull: isFull) } }
@@ -48,6 +56,7 @@ final class FeedReplay: Sendable {
   func run(on db: BoutiqueDB) async {
     do {
       var since = try await start(on: db)
+      state.withLock { $0.hasBegun = true }
       while !Task.isCancelled {
         let leftOff = try await follow(db.changes(since: since), on: db)
         guard leftOff else { return }

@@ -17,6 +17,15 @@ struct LibraryProcess {
     }
     let runner = OperationRunner(scenario: scenario, plan: opening.plan, channel: channel)
     var session = try await begin(subscriptions, replays)
+    // So that there is something to change before writers begin; who is started again later has no such luck.
+    for _ in 0..<5000 {
+      var isWaiting = replays.contains { !$0.hasBegun }
+      for subscription in subscriptions where !isWaiting {
+        isWaiting = await subscription.state(isFull: false, keepsSamples: true).0 == nil
+      }
+      if !isWaiting { break }
+      try await Task.sleep(for: .milliseconds(2))
+    }
     channel.tell(Event(kind: .ready))
     for await command in channel.commands {
       switch command.kind {
@@ -33,6 +42,7 @@ struct LibraryProcess {
           if let copies = replay.state(isFull: isFull) {
             state.copies[String(replay.plan.id)] = copies
           }
+          state.positions.append(replay.position)
           let (changes, everythings) = replay.counts
           state.changes += changes
           state.everythings += everythings

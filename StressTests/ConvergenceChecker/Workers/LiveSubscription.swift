@@ -31,12 +31,12 @@ final class LiveSubscription: Sendable {
   var deliveries: Int { state.withLock(\.deliveries) }
 
   /// Returns the last value, or the error after it, and the samples since the last call.
-  func state(isFull: Bool) async -> (AnswerState?, [Sample]) {
+  func state(isFull: Bool, keepsSamples: Bool = false) async -> (AnswerState?, [Sample]) {
     if plan.style == .property {
       return (await propertyState(isFull: isFull), [])
     }
     return state.withLock { state in
-      defer { state.samples = [] }
+      defer { if !keepsSamples { state.samples = [] } }
       if let error = state.error { return (AnswerState(error: error), state.samples) }
       return (
         state.answer.map { Self.state(of: $0.lines, $0.counter, isFull) }, state.samples

@@ -82,6 +82,8 @@ struct ObserverState: Codable, Sendable {
   var answers: [String: AnswerState] = [:]
   /// Copies by feed and table; missing where a feed has not begun.
   var copies: [String: [String: CopyState]] = [:]
+  /// The feeds' positions; they move while there is something to read.
+  var positions: [Int64] = []
   var samples: [Sample] = []
   var deliveries = 0
   var changes = 0

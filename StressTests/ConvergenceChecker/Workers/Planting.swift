@@ -16,17 +16,19 @@ enum Planting {
     switch plant {
     case .staleValue:
       return {
-        // Keeps the second value for good.
-        while let answer = try await take() {
-          if history.count <= 2 { return answer }
+        // The first value stays for good, and it is not what is there.
+        while var answer = try await take() {
+          answer.lines.append("planted")
+          if history.count == 1 { return answer }
         }
         return nil
       }
     case .backwards:
       return {
-        if history.count == 3, let first = history.first {
-          history.append(first)
-          return first
+        if history.count == 1, var older = history.first {
+          older.counter = older.counter.map { $0 - 1 }
+          history.append(older)
+          return older
         }
         return try await take()
       }
@@ -46,7 +48,7 @@ enum Planting {
     case .tornValue where plan.constantSum != nil:
       return {
         guard var answer = try await take() else { return nil }
-        if history.count == 2, let first = answer.lines.first,
+        if history.count == 1, let first = answer.lines.first,
           let value = Int64(first.dropFirst())
         {
           answer.lines[0] = "I\(value - 1)"
