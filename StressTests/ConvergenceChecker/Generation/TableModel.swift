@@ -69,7 +69,7 @@ extension String {
 enum OddNames {
   static let tables = [
     "plain", "we\"ird", "a.b", "with space", "naïve ünï", "select", "order", "t'q", "[x]",
-    "back`tick", "🦊 fox", "boutiquedb_mine", "MixedCase", "x--y", "semi;colon", "100%", "日本",
+    "back`tick", "🦊 fox", TableCopy.lookalike, "MixedCase", "x--y", "semi;colon", "100%", "日本",
     "cdc", "new", "old", "turso_mine", "1st", "a_b", "table", "trigger",
   ]
   static let columns = [

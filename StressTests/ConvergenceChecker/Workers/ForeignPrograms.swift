@@ -33,8 +33,6 @@ enum ForeignPrograms {
   /// Arguments: the database, whether the file is checked; standard input: the queries by number.
   static let reader =
     common + """
-      INTERNAL = {"boutiquedb_cdc", "boutiquedb_origin", "boutiquedb_migration", "boutiquedb_meta",
-        "boutiquedb_image", "boutiquedb_capture", "boutiquedb_consumer", "boutiquedb_foreign"}
       db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)
       queries = json.loads(sys.stdin.readline())
       db.execute("BEGIN")
@@ -48,7 +46,8 @@ enum ForeignPrograms {
               state["answers"][number] = {"error": str(error)}
       tables = db.execute("SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'").fetchall()
       for name, kind, keyed in tables:
-          if kind == "view" or name.startswith("sqlite_") or name in INTERNAL: continue
+          if kind == "view" or name.startswith("sqlite_"): continue
+          if name.startswith("boutiquedb_") and name != "boutiquedb_mine": continue
           info = db.execute("SELECT cid, name, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid",
               (name,)).fetchall()
           names = [column[1] for column in info]

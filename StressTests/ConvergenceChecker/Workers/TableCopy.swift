@@ -12,14 +12,11 @@ struct TableCopy: Codable, Sendable {
   /// Cells by the key's text.
   var rows: [String: [String]] = [:]
 
-  /// The tables of the library itself; it says nothing of changes in them.
-  static let internalTables: Set<String> = [
-    "boutiquedb_cdc", "boutiquedb_origin", "boutiquedb_migration", "boutiquedb_meta",
-    "boutiquedb_image", "boutiquedb_capture", "boutiquedb_consumer", "boutiquedb_foreign",
-  ]
+  /// The one name that begins like the library's own and is none of them; it says nothing of changes in those.
+  static let lookalike = "boutiquedb_mine"
 
   static func isFollowed(_ name: String) -> Bool {
-    !name.hasPrefix("sqlite_") && !internalTables.contains(name)
+    !name.hasPrefix("sqlite_") && (!name.hasPrefix("boutiquedb_") || name == lookalike)
   }
 
   /// Reads all tables.
