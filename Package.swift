@@ -132,7 +132,7 @@ let package = Package(
 
     // Long random runs.
     .target(
-      name: "ConvergenceChecker", dependencies: ["BoutiqueDB"],
+      name: "ConvergenceChecker", dependencies: ["BoutiqueDB", "ProcessHarness"],
       path: "StressTests/ConvergenceChecker", swiftSettings: strict),
     .executableTarget(
       name: "boutique-converge", dependencies: ["ConvergenceChecker", "CommandLineSupport"],

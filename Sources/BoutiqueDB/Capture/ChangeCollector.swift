@@ -185,6 +185,14 @@ final class ChangeCollector: PreupdateObserver {
     }
   }
 
+  /// Records the virtual tables among those that a statement writes.
+  ///
+  /// Their shadow tables may be written as late as during COMMIT.
+  func noteWrites(of tables: Set<String>) {
+    guard shapes.hasVirtualTables else { return }
+    for name in tables where shapes.owner(of: name) == name { markWhole(name) }
+  }
+
   // MARK: The hook
 
   func willChange(_ change: borrowing PreupdateChange) {
@@ -295,10 +303,24 @@ final class ChangeCollector: PreupdateObserver {
     return tables.count - 1
   }
 
+  /// Records virtual tables that have changed, or whose shadow tables have, with all of their shadow tables.
+  ///
+  /// A virtual table is read by its own name but changes through its shadow tables, and FTS5 writes most of them
+  /// during COMMIT only, when it is too late to record them.
+  private func markVirtualTables() {
+    guard shapes.hasVirtualTables else { return }
+    let owners = Set(tables.compactMap { $0.isRecorded ? shapes.owner(of: $0.name) : nil })
+    for owner in owners.sorted() {
+      markWhole(owner)
+      for name in shapes.shadows(of: owner) { markWhole(name) }
+    }
+  }
+
   // MARK: The summary
 
   /// What the transaction changed, in the order in which it happened.
   func summary() -> CommitSummary {
+    markVirtualTables()
     recordSchemaChanges()
     var names: [ByteExactString] = []
     var newIndex: [Int?] = Array(repeating: nil, count: tables.count)
@@ -321,18 +343,6 @@ final class ChangeCollector: PreupdateObserver {
     }
     for (index, table) in tables.enumerated() where table.isRecorded && table.isWhole {
       addWhole(table.name, at: position(of: index))
-    }
-    // A virtual table is read by its own name but changes through its shadow tables.
-    for name in names {
-      guard let owner = shapes.owner(ofShadow: name.string).map(ByteExactString.init) else {
-        continue
-      }
-      if let known = names.firstIndex(of: owner) {
-        addWhole(owner, at: known)
-      } else {
-        names.append(owner)
-        addWhole(owner, at: names.count - 1)
-      }
     }
     let schema = ByteExactString(CaptureSchema.schemaTable)
     if schemaChanged, !names.contains(schema) {

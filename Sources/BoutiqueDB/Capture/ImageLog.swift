@@ -28,15 +28,6 @@ enum ImageLog {
       statement.rewind()
     }
   }
-
-  /// Removes the rows of changes that are no longer in the log.
-  static func prune(on sqlite: Connection) throws {
-    try sqlite.execute(
-      """
-      DELETE FROM boutiquedb_image
-        WHERE change_id < (SELECT first FROM boutiquedb_cdc ORDER BY token LIMIT 1)
-      """)
-  }
 }
 
 extension PreparedStatement {

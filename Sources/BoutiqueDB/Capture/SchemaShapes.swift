@@ -8,26 +8,36 @@ final class SchemaShapes {
   private var shapes: [ByteExactString: TableShape] = [:]
   private var virtualTables: [String] = []
   private(set) var modes = CaptureModes()
+  private var shadowTables: [String] = []
 
   subscript(table: ByteExactString) -> TableShape? { shapes[table] }
 
-  /// The virtual table that a shadow table belongs to.
-  func owner(ofShadow name: String) -> String? {
-    virtualTables.filter { name.utf8.starts(with: ($0 + "_").utf8) }
+  var hasVirtualTables: Bool { !virtualTables.isEmpty }
+
+  /// The virtual table that a table is or that it belongs to as a shadow table.
+  func owner(of name: String) -> String? {
+    if virtualTables.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { return name }
+    return virtualTables.filter { name.utf8.starts(with: ($0 + "_").utf8) }
       .max { $0.utf8.count < $1.utf8.count }
+  }
+
+  /// The shadow tables of a virtual table.
+  func shadows(of owner: String) -> [String] {
+    shadowTables.filter { self.owner(of: $0) == owner }
   }
 
   /// Reads the schema again.
   func load(from connection: Connection) throws(SQLiteError) {
     shapes = [:]
     virtualTables = []
+    shadowTables = []
     let virtual = try connection.prepare(
       "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")
     defer { virtual.reset() }
     while try virtual.step() { virtualTables.append(virtual.text(0)) }
     let select = try connection.prepare(
       """
-      SELECT t.name, t.wr, t.strict, c.type, c.dflt_value, c.pk, c.hidden
+      SELECT t.name, t.wr, t.strict, c.type, c.dflt_value, c.pk, c.hidden, t.type
         FROM pragma_table_list AS t, pragma_table_xinfo(t.name, 'main') AS c
         WHERE t.schema = 'main' AND t.type IN ('table', 'shadow')
       """)
@@ -50,6 +60,7 @@ final class SchemaShapes {
       if table.map({ ByteExactString($0.name) != ByteExactString(name) }) ?? true {
         try finish()
         table = (name, select.int64(1) != 0, select.int64(2) != 0)
+        if select.text(7) == "shadow" { shadowTables.append(name) }
         columns = []
       }
       columns.append(

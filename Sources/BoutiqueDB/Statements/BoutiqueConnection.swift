@@ -278,6 +278,7 @@ public final class BoutiqueConnection {
     }
     // Such a statement would not be interrupted any more.
     if isShared, !statement.isReadOnly, let stop = cancellation?.stop { throw stop }
+    if !statement.isReadOnly { collector?.noteWrites(of: statement.effects.writtenTables) }
     if !statement.effects.isPlain {
       if let reason = StatementPolicy.refusal(of: statement.effects) {
         throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
