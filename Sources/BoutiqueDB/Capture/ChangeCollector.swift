@@ -309,7 +309,7 @@ final class ChangeCollector: PreupdateObserver {
   /// during COMMIT only, when it is too late to record them.
   private func markVirtualTables() {
     guard shapes.hasVirtualTables else { return }
-    let owners = Set(tables.compactMap { $0.isRecorded ? shapes.owner(of: $0.name) : nil })
+    let owners = Set(tables.compactMap { $0.isRecorded ? shapes.owner(of: $0.name.string) : nil })
     for owner in owners.sorted() {
       markWhole(owner)
       for name in shapes.shadows(of: owner) { markWhole(name) }
