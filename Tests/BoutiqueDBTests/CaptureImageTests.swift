@@ -342,9 +342,9 @@ import Testing
       #expect(change.rows.map(\.table) == ["plain", "plain", "w"])
       #expect(change.rows.map { $0.after?.values.last } == [1, 2, "z"])
       #expect(change.rows[0].after?["a"] == "small")
-      // A value that is never made, since it does not fit.
+      // A single value that does not fit.
       let huge = try await db.captured(
-        "UPDATE t SET b = zeroblob(900000000) WHERE id = 0 OR id = 1")
+        "UPDATE t SET b = zeroblob(2000000) WHERE id = 0 OR id = 1")
       #expect(huge.wholeTables == ["t"])
       try await db.write { _ = try $0.execute("UPDATE t SET b = 0") }
     }
