@@ -12,13 +12,23 @@ extension Connection {
         message: path.isEmpty ? "the path is empty" : "the path contains a NUL", path: path)
     }
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE
+    var name = fileName(path)
+    var system: String?
     switch access {
+    case .looking(let ignoringLog):
+      guard LookingFileSystem.register() else {
+        throw SQLiteError(
+          code: .error, message: "SQLite has no file system without locks", path: path)
+      }
+      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      name = LookingFileSystem.uri(path: path, ignoringLog: ignoringLog)
+      system = LookingFileSystem.name
     case .readOnly: flags |= SQLITE_OPEN_READONLY
     case .readWrite: flags |= SQLITE_OPEN_READWRITE
     case .readWriteCreate: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     }
     var database: OpaquePointer?
-    let code = sqlite3_open_v2(fileName(path), &database, flags, nil)
+    let code = sqlite3_open_v2(name, &database, flags, system)
     guard code == SQLITE_OK, let database else {
       let error = SQLiteError(code, on: database, path: path)
       sqlite3_close(database)
@@ -55,6 +65,10 @@ extension Connection {
     // Neither of these touches the file. A map would turn a truncation by somebody else into
     // SIGBUS.
     try executeUncached("PRAGMA mmap_size = 0")
+    if case .looking = options.access {
+      try executeUncached("PRAGMA locking_mode = EXCLUSIVE")
+      try executeUncached("PRAGMA temp_store = MEMORY")
+    }
     if options.queryOnly { try executeUncached("PRAGMA query_only = ON") }
   }
 }

@@ -1,13 +1,16 @@
 /// How a connection is opened.
 package struct ConnectionOptions: Sendable {
   /// What may be done to the file.
-  package enum Access: Sendable {
+  package enum Access: Sendable, Equatable {
     /// Reads only; the file must exist.
     case readOnly
     /// Reads and writes; the file must exist.
     case readWrite
     /// Reads and writes; the file is made when there is none.
     case readWriteCreate
+    /// Reads without a lock and without writing, making or removing any file; what is read can be torn
+    /// (see `LookingFileSystem`). Not in a process that has the file open in another way.
+    case looking(ignoringLog: Bool)
   }
 
   /// What may be done to the file.

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Whole small files of `/proc` and `/sys`, read in one go.
-enum SystemFile {
+package enum SystemFile {
   /// Returns the content of a file, or nil when it cannot be read.
-  static func bytes(path: String, limit: Int = 1 << 22) -> [UInt8]? {
+  package static func bytes(path: String, limit: Int = 1 << 22) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -22,12 +22,12 @@ enum SystemFile {
   }
 
   /// Returns the content of a file as text, or nil when it cannot be read.
-  static func text(path: String) -> String? {
+  package static func text(path: String) -> String? {
     bytes(path: path).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Returns the names in a directory, without the two dot names; empty when it cannot be read.
-  static func names(inDirectory path: String) -> [String] {
+  package static func names(inDirectory path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
     var names: [String] = []

@@ -2,12 +2,12 @@ import ProcessHarness
 import Testing
 
 extension MultiProcess {
-  /// More processes than the lock file has slots.
+  /// Many processes with one database.
   @Suite struct ManyProcessesTests {
-    @Test func `sixty-six processes all write and all see it`() async throws {
+    @Test func `seventy processes all write and all see it`() async throws {
       try await withScene { scene in
         var workers: [(WorkerProcess, Int)] = []
-        for number in 1...66 {
+        for number in 1...70 {
           let worker = try await scene.opened("process \(number)", ["readers": 1])
           workers.append((worker, try await worker.observe("SELECT n FROM counter").0))
         }
@@ -16,7 +16,7 @@ extension MultiProcess {
         }
         for ((worker, _), command) in zip(workers, commands) { try await worker.end(of: command) }
         for (worker, watch) in workers {
-          _ = try await worker.values(of: watch) { $0 == [[66]] }
+          _ = try await worker.values(of: watch) { $0 == [[70]] }
         }
         try await scene.expectIntegrity()
       }

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteConnection
+import SharedFileCoordination
 
 /// Writes one row of the change log for each commit of this process, and accounts for everybody else's.
 ///
@@ -14,7 +15,7 @@ final class ChangeLogWriter {
   private let sqlite: Connection
   private let label: String
   private let shapes: SchemaShapes
-  private let retention: BoutiqueConfiguration.Retention
+  private let pruner: LogPruner
   /// The newest token, as of `knownCounter`.
   private(set) var head: Int64 = 0
   /// The counter after the last commit that this object has accounted for; nil: ask the database.
@@ -31,25 +32,36 @@ final class ChangeLogWriter {
   private var isIntroduced = false
   private let started = Int64(Date().timeIntervalSince1970)
   private var counterBefore: UInt32?
-  private var commitsSincePruning = 0
-  private let continuity: () -> Int64?
+  /// Whether something in the schema may end a transaction by itself (`ON CONFLICT ROLLBACK`,
+  /// `RAISE(ROLLBACK, …)`), or once could.
+  private(set) var schemaMayRollBack = false
+  private var madeRollback = false
+  private let continuity: () -> (number: Int64?, bridge: ContinuityBridge?)
   /// What makes foreign commits precise, where that is switched on.
   let foreign: ForeignCapture
   /// The foreign commits that this transaction has taken into the log; to be published before its own.
   private(set) var adopted: ChangeSet?
+  /// What the transaction found out that an operator should know once it is committed.
+  private var events: [BoutiqueEvent] = []
+  /// Is told of those.
+  private let report: (BoutiqueEvent) -> Void
   /// Called when the schema was changed by somebody else, inside the transaction, before the closure.
   var onForeignSchemaChange: (() throws -> Void)?
+  /// Writes what belongs to the commit's changes beside the log, given the number of the first.
+  var onAppend: ((_ first: Int64) throws -> Void)?
 
+  /// - Parameter continuity: the present one, and what it goes on from.
   init(
-    sqlite: Connection, label: String, shapes: SchemaShapes,
-    retention: BoutiqueConfiguration.Retention, rowLimit: Int,
-    continuity: @escaping () -> Int64?
+    sqlite: Connection, label: String, shapes: SchemaShapes, pruner: LogPruner, rowLimit: Int,
+    continuity: @escaping () -> (number: Int64?, bridge: ContinuityBridge?),
+    report: @escaping (BoutiqueEvent) -> Void
   ) {
     self.sqlite = sqlite
     self.label = label
     self.shapes = shapes
-    self.retention = retention
+    self.pruner = pruner
     self.continuity = continuity
+    self.report = report
     foreign = ForeignCapture(sqlite: sqlite, rowLimit: rowLimit)
   }
 
@@ -64,10 +76,15 @@ final class ChangeLogWriter {
     knownCounter = nil
     // Somebody has committed: they may have pruned our row away.
     isIntroduced = false
+    try shapes.loadModes(from: sqlite)
     let version = try sqlite.queryInt64("PRAGMA schema_version")
     if version != schemaVersion {
       if try !CaptureSchema.isInstalled(on: sqlite) { try reinstall() }
       try shapes.load(from: sqlite)
+      schemaMayRollBack =
+        try madeRollback
+        || sqlite.queryInt64(
+          "SELECT 1 FROM sqlite_schema WHERE sql LIKE '%rollback%' LIMIT 1") != nil
       // Each time until it passes: a program that was overtaken must not write the second time either.
       try onForeignSchemaChange?()
       schemaVersion = version
@@ -81,10 +98,10 @@ final class ChangeLogWriter {
 
   /// Takes into the log what foreign programs committed since its newest row, where that is precise.
   private func adopt() throws {
-    let continuity = continuity()
+    let (continuity, bridge) = continuity()
     let newest = try ChangeReader.commit(head, on: sqlite)
     let found = try foreign.account(
-      newest: newest, counter: counterBefore, continuity: continuity)
+      newest: newest, counter: counterBefore, continuity: continuity, bridge: bridge)
     if foreign.hasChangedSchema { schemaVersion = try sqlite.queryInt64("PRAGMA schema_version") }
     guard let found else { return }
     // A change of no table in the list is one that cannot be described.
@@ -95,6 +112,7 @@ final class ChangeLogWriter {
     var change = try insert(
       summary, origin: Self.foreignOrigin, counterBefore: found.counterBefore,
       counterAfter: counterBefore, continuity: continuity)
+    try noteBridge(bridge, of: change)
     change.isEverything = found.summary == nil
     if change.isEverything { change.summary = CommitSummary(tables: [], changes: []) }
     head = change.token
@@ -103,8 +121,12 @@ final class ChangeLogWriter {
 
   /// Whether foreign commits are described as they should be, and none waits for it.
   func isForeignCaptureSettled() throws -> Bool {
-    try foreign.isSettled(continuity: continuity())
+    let (continuity, bridge) = continuity()
+    return try foreign.isSettled(continuity: continuity, bridge: bridge)
   }
+
+  /// Whether `begin` has written something that is to be committed even if nothing else is.
+  var hasWritten: Bool { adopted != nil || foreign.hasWritten }
 
   /// Ends a transaction that has changed nothing of its own.
   ///
@@ -135,17 +157,30 @@ final class ChangeLogWriter {
   func append(_ summary: CommitSummary, schemaChanged: Bool) throws -> ChangeSet {
     if schemaChanged { try foreign.followSchema() }
     try introduce()
+    let (continuity, bridge) = continuity()
+    let start =
+      summary.tables.isEmpty ? try takeEmptyRow(continuity: continuity, bridge: bridge) : nil
     let change = try insert(
       summary, origin: origin, counterBefore: counterBefore,
-      counterAfter: counterBefore.map { $0 &+ 1 }, continuity: continuity())
-    try pruneNowAndThen(newest: change.token, time: change.stamp)
+      counterAfter: counterBefore.map { $0 &+ 1 }, continuity: continuity, from: start)
+    try onAppend?(change.first)
+    try noteBridge(bridge, of: change)
+    events += try pruner.pruneNowAndThen(newest: change.token, time: change.stamp)
     if schemaChanged { schemaVersion = nil }
     return change
   }
 
+  /// The first commit of a session that goes on from the one before says so.
+  private func noteBridge(_ bridge: ContinuityBridge?, of change: ChangeSet) throws {
+    guard let bridge, bridge.continuity == change.continuity,
+      bridge.counter == change.counterBefore
+    else { return }
+    try SessionTable.insert(bridge, token: change.token, on: sqlite)
+  }
+
   private func insert(
     _ summary: CommitSummary, origin: Int64, counterBefore: UInt32?, counterAfter: UInt32?,
-    continuity: Int64?
+    continuity: Int64?, from start: (first: Int64, counterBefore: UInt32)? = nil
   ) throws -> ChangeSet {
     let first = head + 1
     let token = head + Int64(summary.changes.count) + 1
@@ -158,10 +193,11 @@ final class ChangeLogWriter {
       """)
     defer { insert.reset() }
     try insert.bind(token, at: 1)
-    try insert.bind(first, at: 2)
+    try insert.bind(start?.first ?? first, at: 2)
     try insert.bind(time, at: 3)
     try insert.bind(origin, at: 4)
-    try insert.bind(counterBefore.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 5)
+    let chainedFrom = start?.counterBefore ?? counterBefore
+    try insert.bind(chainedFrom.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 5)
     try insert.bind(counterAfter.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 6)
     try insert.bind(summary.tablesJSON, at: 7)
     try insert.bind(summary.changesJSON, at: 8)
@@ -171,6 +207,36 @@ final class ChangeLogWriter {
       token: token, first: first, summary: summary, isEverything: false,
       origin: origin == Self.foreignOrigin ? nil : origin,
       time: time, counterBefore: counterBefore, counterAfter: counterAfter, continuity: continuity)
+  }
+
+  /// Takes away the newest row when it, too, is of a commit that changed nothing, so that the new one can
+  /// stand for both.
+  ///
+  /// A consumer that catches up acknowledges as many times as there are changes; each with a row of its own
+  /// would push out of the log what it has yet to read. Only rows that follow each other without a foreign
+  /// commit are put together: a reader that stopped in the middle can tell by the numbers.
+  private func takeEmptyRow(
+    continuity: Int64?, bridge: ContinuityBridge?
+  ) throws -> (first: Int64, counterBefore: UInt32)? {
+    let select = try sqlite.prepare(
+      """
+      SELECT first, counter_before, counter_after, continuity FROM boutiquedb_cdc
+        WHERE token = ?1 AND tables = '[]' AND changes = '[]' AND origin <> 0
+      """)
+    defer { select.reset() }
+    try select.bind(head, at: 1)
+    guard try select.step(), let before = select.counter(1), let after = select.counter(2),
+      after == counterBefore, select.number(3) == continuity,
+      // The row of a session's first commit is known by its number.
+      before != bridge?.counter
+    else { return nil }
+    let first = select.int64(0)
+    select.reset()
+    let delete = try sqlite.prepare("DELETE FROM boutiquedb_cdc WHERE token = ?1")
+    defer { delete.reset() }
+    try delete.bind(head, at: 1)
+    try delete.run()
+    return (first, before)
   }
 
   /// Notes that the transaction with `change` is committed.
@@ -183,13 +249,23 @@ final class ChangeLogWriter {
     }
     head = change.token
     if change.origin != nil { isIntroduced = true }
-    commitsSincePruning += 1
+    pruner.didCommit()
+    for event in events { report(event) }
+    events = []
     // After a change of the schema the shapes have to be read again.
     knownCounter = schemaVersion == nil ? nil : change.counterAfter
   }
 
+  /// Notes that a closure made something that may end a transaction, be it a temporary trigger.
+  func noteRollbackInSchema() {
+    madeRollback = true
+    schemaMayRollBack = true
+  }
+
   /// Notes that the transaction is undone.
   func didRollBack() {
+    if !events.isEmpty { pruner.didRollBack() }
+    events = []
     knownCounter = nil
     isIntroduced = false
     adopted = nil
@@ -216,49 +292,5 @@ final class ChangeLogWriter {
     try insert.bind(label, at: 3)
     try insert.bind(started, at: 4)
     try insert.run()
-  }
-
-  // MARK: Pruning
-
-  /// How many commits pass between two prunings: each counts through the whole retained log once, so the
-  /// cost for one commit stays constant.
-  private var pruningInterval: Int { max(16, retention.rows / 16) }
-
-  /// Removes records beyond the retention.
-  ///
-  /// The newest one always stays, since it is where others continue. A reader that is further
-  /// behind finds a gap and refreshes everything.
-  private func pruneNowAndThen(newest: Int64, time: Int64) throws {
-    guard commitsSincePruning >= pruningInterval else { return }
-    commitsSincePruning = 0
-    try prune(newest: newest, time: time)
-  }
-
-  func prune(newest: Int64, time: Int64) throws {
-    let byRows = try sqlite.prepare(
-      """
-      DELETE FROM boutiquedb_cdc WHERE token < ?1 AND token <=
-        (SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1 OFFSET ?2)
-      """)
-    defer { byRows.reset() }
-    try byRows.bind(newest, at: 1)
-    try byRows.bind(Int64(max(1, retention.rows)), at: 2)
-    try byRows.run()
-    // By age only from the old end and only so many at a time: a wall clock that was set back must not
-    // punch holes, and one commit must not pay for a night of them.
-    let byAge = try sqlite.prepare(
-      """
-      WITH oldest AS (SELECT token, time FROM boutiquedb_cdc ORDER BY token LIMIT 4096)
-      DELETE FROM boutiquedb_cdc WHERE token < ?1 AND token <
-        coalesce((SELECT min(token) FROM oldest WHERE time >= ?2), (SELECT max(token) FROM oldest))
-      """)
-    defer { byAge.reset() }
-    try byAge.bind(newest, at: 1)
-    try byAge.bind(time.saturatingAdd(-(retention.age.nanosecondsClamped / 1_000_000)), at: 2)
-    try byAge.run()
-    try sqlite.execute(
-      """
-      DELETE FROM boutiquedb_origin WHERE id NOT IN (SELECT origin FROM boutiquedb_cdc)
-      """)
   }
 }

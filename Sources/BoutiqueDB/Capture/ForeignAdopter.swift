@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A write transaction that changes nothing of its own: all that it does is what every one begins with
 /// (`ForeignCapture.account`). Several processes may ask for it at once; the first finds something to do.
-/// It stands in line like any other write, with a bound: somebody who cannot get it in time describes the
+/// It stands in line behind other writes, any of which does the same, with a bound: somebody who cannot get it in time describes the
 /// commits as everything. Precision is worth a short wait, not a long one.
 final class ForeignAdopter: Sendable {
   private struct State {
@@ -21,12 +21,14 @@ final class ForeignAdopter: Sendable {
   private static let pause = Duration.milliseconds(5)
 
   private let gate: WriteGate
+  private let path: String
   /// How long the commits of foreign programs stay undescribed at most.
   private let bound: Duration
   private let state = Mutex(State())
 
-  init(gate: WriteGate, bound: Duration) {
+  init(gate: WriteGate, path: String, bound: Duration) {
     self.gate = gate
+    self.path = path
     self.bound = bound
   }
 
@@ -53,7 +55,8 @@ final class ForeignAdopter: Sendable {
       let isAdopted: Bool
       do {
         try await PendingWrite(
-          .transaction { _ in }, purpose: "describe foreign commits", timeout: bound
+          .transaction { _ in }, purpose: "describe foreign commits", priority: .background,
+          wait: bound, path: path
         ).run(through: gate)
         isAdopted = true
       } catch {

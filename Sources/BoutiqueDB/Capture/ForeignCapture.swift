@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteConnection
+import SharedFileCoordination
 import StructuredQueries
 
 /// Describes the commits of programs without this library precisely, by what triggers noted of them.
@@ -10,8 +11,9 @@ import StructuredQueries
 /// change in its place. Where the notes are not proof, the adopted row says "everything" instead.
 ///
 /// Invariants, each of which makes the difference between precise and everything:
-/// 1. **The chain is vouched for**: the newest row of the log is of the present continuity, and the counter
-///    is ahead of it by at least one. (After all processes of ours were gone nobody knows what happened.)
+/// 1. **The chain is vouched for**: the newest row of the log is of the present continuity, or of one that it
+///    goes on from, and the counter is ahead of it by at least one. (After all processes of ours were gone
+///    nobody knows what happened, unless it is proven that nothing did.)
 /// 2. **The triggers were complete**: schema, schema version, user version and application id are as they
 ///    were when the triggers were last made or looked at (`ForeignProof`).
 /// 3. **No note is missing**: their numbers follow each other from the last adopted one on. That one is
@@ -78,13 +80,12 @@ final class ForeignCapture {
   ///
   /// - Returns: what to add to the log; nil when nothing.
   func account(
-    newest: ChangeReader.Commit?, counter: UInt32?, continuity: Int64?
+    newest: ChangeReader.Commit?, counter: UInt32?, continuity: Int64?, bridge: ContinuityBridge?
   ) throws -> Adoption? {
     hasChangedSchema = false
     hasWritten = false
     if !isLoaded { try load() }
-    let isVouched = continuity != nil && newest?.continuity == continuity
-    let before = isVouched ? newest?.counterAfter : nil
+    let before = newest.flatMap { Self.end(of: $0, continuity: continuity, bridge: bridge) }
     let isWhole = before != nil && before == counter
     if let request, !isFulfilled(request) {
       try fulfil(request)
@@ -105,6 +106,20 @@ final class ForeignCapture {
     }
     try restore(clearing: true)
     return Adoption(summary: nil, counterBefore: before)
+  }
+
+  /// Returns the counter after the newest row of the log, as a counter of the present session; nil where
+  /// nobody vouches.
+  private static func end(
+    of newest: ChangeReader.Commit, continuity: Int64?, bridge: ContinuityBridge?
+  ) -> UInt32? {
+    guard let continuity else { return nil }
+    if newest.continuity == continuity { return newest.counterAfter }
+    // A session that was proven to go on from the last one begins with another number.
+    guard let bridge, bridge.continuity == continuity,
+      bridge.formerContinuity == newest.continuity, bridge.formerCounter == newest.counterAfter
+    else { return nil }
+    return bridge.counter
   }
 
   /// Makes the triggers fit what our own transaction made of the schema.
@@ -142,15 +157,15 @@ final class ForeignCapture {
   // MARK: The mode
 
   /// Whether nothing is left for a write transaction to do, as far as a look without one can tell.
-  func isSettled(continuity: Int64?) throws -> Bool {
+  func isSettled(continuity: Int64?, bridge: ContinuityBridge?) throws -> Bool {
     isLoaded = false
     try load()
     defer { isLoaded = false }
     if let request, !isFulfilled(request) { return false }
     guard isPrecise else { return !hasLeftovers }
     let newest = try ChangeReader.commit(ChangeReader.newestToken(on: sqlite), on: sqlite)
-    guard let newest, let continuity, newest.continuity == continuity,
-      newest.counterAfter == sqlite.walIndexHeader()?.change
+    guard let newest, let end = Self.end(of: newest, continuity: continuity, bridge: bridge),
+      end == sqlite.walIndexHeader()?.change
     else { return false }
     return try isProven()
   }

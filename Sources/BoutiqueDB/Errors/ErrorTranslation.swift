@@ -94,7 +94,7 @@ extension LockTimeout {
         Holder(
           pid: holder.pid, label: holder.label, command: holder.command,
           isStopped: holder.state == .stopped, isForeign: false, heldFor: timeout.heldFor,
-          purpose: timeout.purpose)
+          purpose: timeout.purpose, isInOtherNamespace: timeout.isHolderElsewhere)
       })
   }
 
@@ -107,7 +107,7 @@ extension LockTimeout {
         Holder(
           pid: process.pid, label: process.label, command: process.command,
           isStopped: process.state == .stopped, isForeign: false, heldFor: holder?.heldFor,
-          purpose: holder?.purpose)
+          purpose: holder?.purpose, isInOtherNamespace: holder?.isElsewhere ?? false)
       })
   }
 

@@ -10,12 +10,16 @@ import Synchronization
 final class Checkpointer: Sendable {
   /// SQLite's own default for automatic checkpoints.
   private static let passiveInterval: UInt32 = 1000
+  /// How soon a log past its bound is tried again after a reader was in the way.
+  private static let retryInterval = Duration.milliseconds(250)
 
   private let bound: Int64
   private let state = Mutex(State())
 
   private struct State {
     var lastFrame: UInt32 = 0
+    /// When a log that is too large may be tried again; nil when the last try was not kept from its end.
+    var retry: MonotonicTime?
     var lastError: String?
   }
 
@@ -34,7 +38,10 @@ final class Checkpointer: Sendable {
     let isDue = state.withLock { state in
       // The log started again from its beginning.
       if header.maxFrame < state.lastFrame { state.lastFrame = 0 }
-      guard header.maxFrame - state.lastFrame >= Self.passiveInterval else { return false }
+      let isRetry = state.retry.map { $0 <= .now() } ?? false
+      guard isRetry || header.maxFrame - state.lastFrame >= Self.passiveInterval else {
+        return false
+      }
       state.lastFrame = header.maxFrame
       return true
     }
@@ -45,8 +52,13 @@ final class Checkpointer: Sendable {
     // its end, so the larger the log the longer it waits.
     limits.wait = size > 16 * bound ? .seconds(1) : size > 4 * bound ? .milliseconds(100) : .zero
     do {
-      _ = try sqlite.checkpoint(size > bound ? .truncate : .passive)
-      state.withLock { $0.lastError = nil }
+      let result = try sqlite.checkpoint(size > bound ? .truncate : .passive)
+      state.withLock { state in
+        state.lastError = nil
+        // The reader that was in the way may end at any moment, and then a few commits must do.
+        let isTooLarge = size > bound && (result.busy || result.walFrames > 0)
+        state.retry = isTooLarge ? .now().advanced(by: Self.retryInterval) : nil
+      }
     } catch {
       state.withLock { $0.lastError = error.description }
     }

@@ -20,7 +20,7 @@ enum DatabasePath {
       throw BoutiqueError.invalidPath(
         path: path, message: "a database in memory is opened by its URL, inMemoryURL()")
     }
-    if let real = real(path) {
+    if let real = try real(path) {
       var info = stat()
       let isThere = stat(real, &info) == 0
       // Two names are two logs and two lock files for one database: each would undo the other's commits
@@ -48,7 +48,7 @@ enum DatabasePath {
       throw BoutiqueError.invalidPath(path: path, message: "it names a directory")
     }
     let directory = FileFacts.directory(of: path)
-    guard let real = real(directory), FileFacts.isDirectory(real) else {
+    guard let real = try real(directory), FileFacts.isDirectory(real) else {
       guard !directory.hasPrefix("~") else {
         throw BoutiqueError.invalidPath(
           path: path, message: "~ is a shell's word for the home directory; give the whole path")
@@ -67,9 +67,14 @@ enum DatabasePath {
     return real == "/" ? "/" + name : real + "/" + name
   }
 
-  private static func real(_ path: String) -> String? {
+  private static func real(_ path: String) throws -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
-    return String(cString: resolved)
+    if let text = String(validatingCString: resolved) { return text }
+    // SQLite's names are UTF-8 ("Opening A New Database Connection"), and so are the ones that are shown.
+    throw BoutiqueError.invalidPath(
+      path: String(cString: resolved),
+      message: "a name on the way has bytes that are not UTF-8; rename it, or mount the directory "
+        + "under another name (a link does not help: it is followed)")
   }
 }

@@ -72,7 +72,13 @@ package enum KernelLocks {
       // No such process or descriptor is a no; a process of another user is no answer.
       return ProcessProbe.facts(pid: pid) == nil ? (kill(pid, 0) == 0 ? nil : false) : nil
     }
-    return parse(text, identity: identity).contains { !$0.isWaiting && $0.covers(byte) }
+    // The lines are those of one descriptor. They say which file by the device of the mounted file
+    // system, which `stat` does not give on Btrfs and overlay file systems; so the descriptor is asked.
+    guard let found = FileIdentity.of(path: "/proc/\(pid)/fd/\(descriptor)") else {
+      return ProcessProbe.facts(pid: pid) == nil ? false : nil
+    }
+    guard found == identity else { return false }
+    return KernelLockTable.parse(text).contains { !$0.lock.isWaiting && $0.lock.covers(byte) }
   }
 
   private static func descriptorLocks(of identity: FileIdentity) -> [KernelLock] {
@@ -84,8 +90,8 @@ package enum KernelLocks {
         guard FileIdentity.of(path: "/proc/\(pid)/fd/\(descriptor)") == identity,
           let text = SystemFile.text(path: "/proc/\(pid)/fdinfo/\(descriptor)")
         else { continue }
-        found += parse(text, identity: identity).map { lock in
-          var lock = lock
+        found += KernelLockTable.parse(text).map { entry in
+          var lock = entry.lock
           lock.pid = pid
           return lock
         }
@@ -96,54 +102,7 @@ package enum KernelLocks {
 
   /// Reads the lines of `/proc/locks`, or the `lock:` lines of a descriptor's info, that concern
   /// a file.
-  ///
-  ///     1: OFDLCK  ADVISORY  WRITE -1 fe:01:4242 1073741824 1073741824
-  ///     1: -> POSIX  ADVISORY  WRITE 77 fe:01:4242 0 EOF
   package static func parse(_ text: String, identity: FileIdentity) -> [KernelLock] {
-    var locks: [KernelLock] = []
-    for line in text.split(separator: "\n") {
-      var words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
-      if words.first == "lock:" { words.removeFirst() }
-      guard let first = words.first, first.hasSuffix(":"), Int(first.dropLast()) != nil else {
-        continue
-      }
-      words.removeFirst()
-      var isWaiting = false
-      if words.first == "->" {
-        isWaiting = true
-        words.removeFirst()
-      }
-      guard words.count >= 7, matches(words[4], identity), let start = Int64(words[5]) else {
-        continue
-      }
-      let pid = Int32(words[3]).flatMap { $0 > 0 ? $0 : nil }
-      locks.append(
-        KernelLock(
-          kind: kind(words[0]), isExclusive: words[2] == "WRITE" || words[2] == "UNLCK",
-          start: start, end: Int64(words[6]) ?? .max, pid: pid, isWaiting: isWaiting))
-    }
-    return locks
-  }
-
-  private static func kind(_ word: Substring) -> KernelLock.Kind {
-    switch word {
-    case "POSIX": .posix
-    case "OFDLCK": .openFileDescription
-    case "FLOCK": .flock
-    case "LEASE", "DELEG": .lease
-    default: .other
-    }
-  }
-
-  /// `major:minor:inode`, the first two in hexadecimal (proc_locks(5)).
-  private static func matches(_ word: Substring, _ identity: FileIdentity) -> Bool {
-    let parts = word.split(separator: ":")
-    guard parts.count == 3, let major = UInt64(parts[0], radix: 16),
-      let minor = UInt64(parts[1], radix: 16), let inode = UInt64(parts[2])
-    else { return false }
-    // The C library's packing of device numbers (makedev(3)).
-    let device =
-      (minor & 0xFF) | ((major & 0xFFF) << 8) | ((minor & ~0xFF) << 12) | ((major & ~0xFFF) << 32)
-    return inode == identity.inode && device == identity.device
+    KernelLockTable.parse(text).filter { $0.file == identity }.map(\.lock)
   }
 }

@@ -10,6 +10,8 @@ package struct LockReport: Sendable, Codable, Equatable {
     package var since: BootClock.Instant
     /// Change token that it has reached.
     package var token: Int64
+    /// Inode of the pid namespace in which the process's number means something, 0 when not known.
+    package var pidNamespace: UInt64
   }
 
   /// Who has a lease.
@@ -20,6 +22,13 @@ package struct LockReport: Sendable, Codable, Equatable {
     package var purpose: String?
     package var since: BootClock.Instant?
     package var heldFor: Duration?
+    /// Inode of the pid namespace in which the process's number means something, 0 when not known.
+    package var pidNamespace: UInt64 = 0
+
+    /// Whether the process's number means nothing here.
+    package var isElsewhere: Bool {
+      pidNamespace != 0 && pidNamespace != ProcessProbe.ownNamespace
+    }
   }
 
   /// A process in line for the write lease.
@@ -29,18 +38,40 @@ package struct LockReport: Sendable, Codable, Equatable {
     package var waitingFor: Duration
     /// Whether others go before it, because it did not take the lease when it could.
     package var isPassedOver: Bool
+    /// Whether it waits for a background write: others go first, but not for ever.
+    package var isYielding = false
   }
 
   /// A slot whose owner died without giving it up.
   package struct StaleSlot: Sendable, Codable, Equatable {
     package var slot: Int
     package var process: ProcessDescription
+    /// Inode of the pid namespace in which the process's number means something, 0 when not known.
+    package var pidNamespace: UInt64
+  }
+
+  /// What can be said of the lock file as a file.
+  package enum Condition: String, Sendable, Codable {
+    /// It is one of ours and whole.
+    case good
+    /// There is none.
+    case missing
+    /// This user may not read it.
+    case refused
+    /// Its path leads to a symbolic link, a directory or the like.
+    case notRegular
+    /// It is too short, or its head is not that of a lock file.
+    case damaged
+    /// It is one of ours with another layout.
+    case otherVersion
   }
 
   /// The lock file.
   package var path: String
   /// Whether the file could be read and is one of ours.
   package var isReadable = false
+  /// What can be said of the file.
+  package var condition = Condition.missing
   /// Why not, when not.
   package var problem: String?
   /// Device and inode of the file that was looked at.
@@ -69,19 +100,38 @@ package struct LockReport: Sendable, Codable, Equatable {
       includesKernelLocks: includesKernelLocks)
   }
 
+  /// Whether a file begins as a lock file of ours does, of whatever layout version.
+  ///
+  /// Opens it for reading, without following a link.
+  package static func isLockFile(path: String) -> Bool {
+    guard let (descriptor, _, _) = LockFile.openForLooking(path: path) else { return false }
+    var image = ByteImage(count: 8)
+    return FileBytes.read(&image, from: descriptor, at: 0)
+      && image.number(at: 0, as: UInt64.self) == LockFileLayout.magic
+  }
+
   static func of(lockFile path: String, includesKernelLocks: Bool) -> LockReport {
     guard let (descriptor, identity, _) = LockFile.openForLooking(path: path) else {
-      var report = LockReport(path: path)
-      report.problem = "The lock file cannot be opened."
-      return report
+      return LockReport(unopened: path)
     }
     return LockReport(
       path: path, descriptor: descriptor, identity: identity, own: nil,
       includesKernelLocks: includesKernelLocks)
   }
 
-  init(path: String) {
+  private init(unopened path: String) {
     self.path = path
+    var facts = stat()
+    if lstat(path, &facts) != 0 {
+      condition = errno == ENOENT || errno == ENOTDIR ? .missing : .refused
+    } else {
+      condition = facts.st_mode & S_IFMT == S_IFREG ? .refused : .notRegular
+    }
+    switch condition {
+    case .missing: problem = "There is no lock file."
+    case .notRegular: problem = "The lock file's path is taken by something else."
+    default: problem = "The lock file cannot be opened."
+    }
   }
 
   init(membership: Membership, includesKernelLocks: Bool) {
@@ -101,14 +151,17 @@ package struct LockReport: Sendable, Codable, Equatable {
     var page = HeaderPage()
     do throws(CoordinationError) {
       guard try page.load(from: descriptor, path: path), let header = page.header else {
+        condition = .damaged
         problem = "The lock file has no valid header; the next writer makes it good."
         return
       }
       slotCount = header.slotCount
     } catch {
+      condition = .otherVersion
       problem = error.description
       return
     }
+    condition = .good
     isReadable = true
     commitCounter = page.commitCounter
     let now = BootClock.now()
@@ -145,9 +198,10 @@ package struct LockReport: Sendable, Codable, Equatable {
         members.append(
           Member(
             slot: number, process: process, since: BootClock.Instant(nanoseconds: slot.since),
-            token: slot.token))
+            token: slot.token, pidNamespace: slot.pidNamespace))
       } else {
-        staleSlots.append(StaleSlot(slot: number, process: process))
+        staleSlots.append(
+          StaleSlot(slot: number, process: process, pidNamespace: slot.pidNamespace))
       }
     }
     return live
@@ -164,8 +218,8 @@ package struct LockReport: Sendable, Codable, Equatable {
             state: ProcessProbe.state(
               pid: slot.pid, startTime: slot.startTime, pidNamespace: slot.pidNamespace))
         },
-        waitingFor: max(.zero, BootClock.Instant(nanoseconds: entry.ticket).duration(to: now)),
-        isPassedOver: !entry.counts)
+        waitingFor: max(.zero, BootClock.Instant(nanoseconds: entry.arrival).duration(to: now)),
+        isPassedOver: !entry.counts, isYielding: entry.yields)
     }
   }
 
@@ -191,7 +245,8 @@ package struct LockReport: Sendable, Codable, Equatable {
     let now = BootClock.now()
     return Holder(
       process: found?.process, slot: found?.slot, purpose: found?.purpose, since: found?.since,
-      heldFor: found?.since.map { max(.zero, $0.duration(to: now)) })
+      heldFor: found?.since.map { max(.zero, $0.duration(to: now)) },
+      pidNamespace: found?.slot.flatMap { slots[$0]?.pidNamespace } ?? record()?.pidNamespace ?? 0)
   }
 }
 
@@ -212,6 +267,7 @@ extension MembershipPlace {
     let holder =
       byte == LockFileLayout.migrationByte ? report.migrationHolder : report.holder
     timeout.holder = holder?.process
+    timeout.isHolderElsewhere = holder?.isElsewhere ?? false
     timeout.purpose = holder?.purpose
     timeout.heldFor = holder?.heldFor
   }

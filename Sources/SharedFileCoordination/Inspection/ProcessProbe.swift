@@ -30,7 +30,7 @@ package enum ProcessProbe {
   }
 
   /// Inode of this process's pid namespace, 0 when `/proc` is not there.
-  static var ownNamespace: UInt64 {
+  package static var ownNamespace: UInt64 {
     FileIdentity.of(path: "/proc/self/ns/pid")?.inode ?? 0
   }
 

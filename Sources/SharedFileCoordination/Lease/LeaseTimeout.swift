@@ -12,6 +12,8 @@ package struct LeaseTimeout: Sendable, Codable, Equatable {
   package var heldFor: Duration?
   /// How many live processes stood in line before the caller.
   package var waitersBefore: Int
+  /// Whether the holder's number is one of another pid namespace, and means nothing here.
+  package var isHolderElsewhere = false
 
   /// Makes a description of a wait that ended without the lease.
   package init(
@@ -49,7 +51,10 @@ extension LeaseTimeout: CustomStringConvertible {
       text += " That process is dead, yet its lock is held: a child that it forked has it. "
       text += "Find the child and end it."
     case .unknown:
-      text += " Its state cannot be seen from here (another container or user)."
+      text +=
+        isHolderElsewhere
+        ? " It runs in another pid namespace (a container), where it has that number; look there."
+        : " Its state cannot be seen from here (another user)."
     case .running, .sleeping:
       text += " It is alive; wait longer, or find out what keeps it."
     }

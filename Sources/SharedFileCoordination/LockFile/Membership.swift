@@ -4,7 +4,8 @@
 //  1. The presence byte is locked before anything is written into the slot, and written into only
 //     while it is locked.
 //  2. Everything is given up by letting go of the last reference: so a thread that waits or holds
-//     a turn never finds its descriptor closed or its slot taken over.
+//     a turn never finds its descriptor closed or its slot taken over. The record is cleared first,
+//     while the byte is still locked: so what lies in a slot without owner is that of one who died.
 //
 // Steps of joining: open → lock the first free presence byte → zero the queue entry → make and name
 // the socket → write the slot record. Death after any step frees the byte; what was written is then
@@ -21,6 +22,7 @@ final class Membership: Sendable {
   /// Nil when all slots were taken.
   let slot: Int?
   let process: OwnProcess
+  private let origin = ForkGuard()
   private let socket: GuardedDescriptor?
   /// Under its mutex; the record in the file is written only inside.
   private let record: Mutex<(slot: ProcessSlot, number: UInt64, epoch: UInt64)>
@@ -67,6 +69,15 @@ final class Membership: Sendable {
         mine.image(number: first), to: file.descriptor,
         at: LockFileLayout.slotOffset(slot: taken), path: file.path)
     }
+  }
+
+  deinit {
+    // While the presence byte is still ours. So a record without a living owner is that of a process that
+    // died, and a report can say so. A forked child's descriptor is closed already.
+    guard let slot, origin.isSameProcess else { return }
+    try? FileBytes.write(
+      ByteImage(count: LockFileLayout.slotSize), to: file.descriptor,
+      at: LockFileLayout.slotOffset(slot: slot), path: file.path)
   }
 
   /// Gives the socket the name under which a releasing holder reaches this process.
@@ -124,10 +135,11 @@ final class Membership: Sendable {
   // MARK: Queue
 
   /// Writes this process's place in line; ticket 0 leaves the line.
-  func writeTicket(_ ticket: UInt64) throws(CoordinationError) {
+  func writeTicket(_ ticket: UInt64, yieldsSince: UInt64? = nil) throws(CoordinationError) {
     guard let slot else { return }
     var image = ByteImage(count: LockFileLayout.queueEntrySize)
     image.put(ticket, at: 0)
+    if let yieldsSince { image.put(yieldsSince | LeaseQueue.Entry.yieldsMark, at: 8) }
     try FileBytes.write(
       image, to: file.descriptor, at: LockFileLayout.queueEntryOffset(slot: slot), path: file.path)
   }

@@ -69,22 +69,46 @@ extension Worker {
     }
   }
 
-  /// `forkAndHold`: as `hold`, with a child made by `fork` that does nothing and lives on.
+  /// `forkAndHold`: as `hold`, with a child made by `fork`.
   ///
-  /// Emits `holding` with the `child`'s process id; whoever asked for it has to end it.
+  /// child, what it does: `live` (nothing, and lives on; without), `exit` (ends as a program does),
+  /// `exec` (becomes `sleep`). Emits `holding` with the `child`'s process id; whoever asked for one that
+  /// lives has to end it.
   func forkAndHold(_ command: Command) async throws -> [String: JSONValue] {
     let fork = try forkFunction()
+    let behaviour = command["child"]?.string ?? "live"
     let held = HeldTransaction()
+    setHeld(held, by: command.id)
+    defer { setHeld(nil, by: command.id) }
     try await database().write { _ in
+      // Made before the fork: in the child no memory may be allocated.
+      let words: [String] = ["sleep", "300"]
+      var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+      defer { for argument in arguments { free(argument) } }
       let child = fork()
       if child == 0 {
         alarm(300)  // not for ever, should the test fail to end it
+        if behaviour == "exit" { exit(0) }
+        if behaviour == "exec" { _ = execvp("sleep", &arguments) }
         while true { pause() }
       }
+      if behaviour == "exit" { waitpid(child, nil, 0) }
       command.emit("holding", ["child": .integer(Int64(child))])
       try held.wait()
     }
     return [:]
+  }
+
+  /// `limitDescriptors`: count; sets how many descriptors this process may have, without it lifts the
+  /// limit.
+  func limitDescriptors(_ count: Int?) throws {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    // The hard limit stays, so that the soft one can be lifted again by any user.
+    limit.rlim_cur = count.map { rlim_t($0) } ?? limit.rlim_max
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+      throw Surroundings.Failure(call: "setrlimit", code: errno)
+    }
   }
 
   /// The C library's fork, which Swift marks unavailable, for good reasons: that it happens nonetheless

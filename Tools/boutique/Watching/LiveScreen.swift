@@ -1,38 +1,30 @@
 import BoutiqueDB
 import CommandLineSupport
-import Glibc
 import Synchronization
 
-/// The full-screen table of `boutique watch`: drawn again for each value and each change of the
-/// window's size, on the terminal's second screen.
-///
-/// Values come from the command's task, signals from the signal thread; the lock keeps frames whole
-/// and in order.
+/// The full-screen table of `boutique watch`.
 final class LiveScreen: Sendable {
   /// More rows than any terminal shows at once.
   static let rowLimit = 1000
 
   /// What ``take(_:)`` follows.
-  static let signals = [SIGWINCH, SIGTSTP]
+  static let signals = FullScreen.signals
 
-  private struct State {
+  private struct State: Sendable {
     var result: WatchedResult?
     var number = 0
     var time: Int64 = 0
     /// Why the value shown is not the newest.
     var trouble: String?
-    var isShown = false
   }
 
   private let title: String
-  private let output: TextOutput
-  private let environment: [String: String]
+  private let screen: FullScreen
   private let state = Mutex(State())
 
   init(title: String, _ context: CommandContext) {
     self.title = title.split(whereSeparator: \.isWhitespace).joined(separator: " ").visible()
-    output = context.output
-    environment = context.environment
+    screen = FullScreen(context.output, environment: context.environment)
   }
 
   /// Shows a new value.
@@ -51,43 +43,22 @@ final class LiveScreen: Sendable {
   }
 
   private func update(_ change: (inout State) -> Void) throws {
-    try state.withLock { state in
+    let current = state.withLock { state -> State in
       change(&state)
-      if !state.isShown { try output.write(AlternateScreen.enter) }
-      state.isShown = true
-      try draw(state)
+      return state
     }
+    let title = title
+    try screen.show { style in Self.lines(current, title: title, style) }
   }
 
   /// Gives the terminal back.
-  func leave() {
-    state.withLock { state in
-      guard state.isShown else { return }
-      state.isShown = false
-      // A terminal that has gone needs nothing given back.
-      try? output.write(AlternateScreen.leave)
-      try? output.flush()
-    }
-  }
+  func leave() { screen.leave() }
 
-  /// Follows a new window size, and Ctrl-Z: the terminal is given back before the process stops and
-  /// taken again when it goes on.
-  func take(_ signal: Int32) {
-    if signal == SIGTSTP {
-      leave()
-      kill(getpid(), SIGSTOP)
-    }
-    state.withLock { state in
-      guard state.result != nil, state.isShown || signal == SIGTSTP else { return }
-      if !state.isShown { try? output.write(AlternateScreen.enter) }
-      state.isShown = true
-      try? draw(state)
-    }
-  }
+  /// Follows a new window size, and Ctrl-Z.
+  func take(_ signal: Int32) { screen.take(signal) }
 
-  private func draw(_ state: State) throws {
-    guard let result = state.result else { return }
-    let style = TerminalStyle.detect(fileDescriptor: STDOUT_FILENO, environment: environment)
+  private static func lines(_ state: State, title: String, _ style: TerminalStyle) -> [String] {
+    guard let result = state.result else { return [] }
     let width = style.columns ?? 80
     let height = style.rows ?? 24
     let facts =
@@ -110,7 +81,6 @@ final class LiveScreen: Sendable {
     if !fits {
       lines.append(style.paint("… and \(result.total - shown.count) more rows", .dim))
     }
-    try output.write(AlternateScreen.frame(lines, rows: height))
-    try output.flush()
+    return lines
   }
 }
