@@ -66,7 +66,9 @@ public final class BoutiqueDB: Sendable {
   ///
   /// Writes of one process run in the order in which they were asked for; processes take turns. When the
   /// closure throws, or the task is cancelled before the commit has begun, the transaction is rolled back
-  /// and nobody hears of it. When this returns, the commit is visible to every process.
+  /// and nobody hears of it. When this returns, the commit is visible to every process, and to the live
+  /// queries of the actor that called it: those that were waiting for a value have got it (but a query that
+  /// takes longer than a second is not waited for).
   ///
   /// Small writes that wait at the same time may share one commit (``BoutiqueConfiguration/groupCommitLimit``);
   /// each still is all or nothing by itself, and none returns before the commit.
@@ -78,6 +80,7 @@ public final class BoutiqueDB: Sendable {
   ///     waits, ``BoutiqueError/lockTimeout(_:)`` is thrown; when it is over before the closure has ended,
   ///     the running statement is interrupted, everything undone, and ``BoutiqueError/writeTimedOut(_:)``
   ///     thrown.
+  ///   - isolation: the actor that calls; it is found by itself.
   ///   - body: runs on the database's writer thread, once. It must not wait for another write of the same
   ///     database.
   /// - Returns: what `body` returns.
@@ -85,9 +88,13 @@ public final class BoutiqueDB: Sendable {
   @discardableResult
   public func write<R: Sendable>(
     priority: WritePriority = .normal, timeout: Duration? = nil,
+    isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
   ) async throws -> R {
-    try await core.write(purpose: "write", priority: priority, limit: timeout, body)
+    let result = try await core.write(
+      purpose: "write", priority: priority, limit: timeout, body)
+    await core.hub.settle(isolation: isolation)
+    return result
   }
 
   /// Runs a closure as ``write(priority:timeout:_:)`` does, and says which commit holds it.
@@ -96,10 +103,13 @@ public final class BoutiqueDB: Sendable {
   ///   least as new as everything that `body` saw.
   public func writeWithToken<R: Sendable>(
     priority: WritePriority = .normal, timeout: Duration? = nil,
+    isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
   ) async throws -> (value: R, token: ChangeToken) {
-    try await core.writeWithToken(
+    let result = try await core.writeWithToken(
       purpose: "write", priority: priority, limit: timeout, body)
+    await core.hub.settle(isolation: isolation)
+    return result
   }
 
   /// How many writes of this open database wait for their turn.
@@ -119,7 +129,23 @@ public final class BoutiqueDB: Sendable {
 
   /// Returns the position of the newest commit, to begin a change feed from.
   public func currentToken() async throws -> ChangeToken {
-    let position = try await core.read { try ChangeReader.head(on: $0.sqlite) }
+    let core = core
+    let position = try await core.read { connection in
+      // Before the first statement, and so before the snapshot is taken.
+      let presence = core.presence(on: connection.sqlite)
+      return try ChangeReader.head(continuity: presence.continuity, on: connection.sqlite)
+    }
+    return ChangeToken(position)
+  }
+
+  /// Returns the position before the oldest commit that the change log still holds, to begin a change feed
+  /// from.
+  public func oldestToken() async throws -> ChangeToken {
+    let core = core
+    let position = try await core.read { connection in
+      let presence = core.presence(on: connection.sqlite)
+      return try ChangeReader.oldest(continuity: presence.continuity, on: connection.sqlite)
+    }
     return ChangeToken(position)
   }
 

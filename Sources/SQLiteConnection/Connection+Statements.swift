@@ -116,7 +116,7 @@ extension Connection {
 
   // MARK: Compilation
 
-  private func compile(
+  func compile(
     _ sql: String, isPersistent: Bool
   ) throws(SQLiteError) -> PreparedStatement {
     let database = try openDatabase(sql)

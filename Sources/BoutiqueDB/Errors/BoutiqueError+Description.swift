@@ -68,6 +68,17 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
       return "\(reason) in: \(sql)"
     case .connectionEnded:
       return "a connection was used outside the closure it was given to"
+    case .consumerInUse(let use):
+      var text = "the change feed of \(use.path) is consumed as “\(use.name)” already"
+      if let pid = use.pid { text += ", by pid \(pid)" }
+      if !use.label.isEmpty { text += " “\(use.label)”" }
+      return text + "; end that, or use another name"
+    case .waitTimedOut(let wait):
+      return "\(wait.path) did not reach change \(wait.token.number) within "
+        + String(format: "%.2f s", wait.waited.inSeconds)
+        + "; it stands at \(wait.reached.number)"
+    case .tokenVoid(let path, let token, let message):
+      return "the token \(token) names no commit of \(path): \(message)"
     case .invalidConfiguration(let message):
       return "the configuration cannot be used: \(message)"
     }

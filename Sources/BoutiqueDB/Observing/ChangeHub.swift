@@ -6,8 +6,27 @@ import Synchronization
 protocol ChangeObserver: AnyObject, Sendable {
   /// Called for each change, on the writer or the observing thread. Must return at once.
   func didChange(_ change: ChangeSet)
+  /// As `didChange`, for one who answers with a read: the hub hands in those of all observers at once.
+  func work(for change: ChangeSet) -> ReadWork?
+  /// Hands in reads of observers of one database.
+  func submit(_ works: [ReadWork])
   /// Called once, when no more changes will come: the file was replaced, or the database closed.
   func didEnd(_ error: any Error)
+  /// Called, if it was asked for, when all observers have been told of all changes up to the hub's position.
+  func didSettle()
+  /// Adds a settlement to finish when the run under way, if there is one and an actor consumes its value, has
+  /// delivered.
+  func settle(_ settlement: Settlement, for actor: ObjectIdentifier)
+}
+
+extension ChangeObserver {
+  func work(for change: ChangeSet) -> ReadWork? {
+    didChange(change)
+    return nil
+  }
+  func submit(_ works: [ReadWork]) {}
+  func settle(_ settlement: Settlement, for actor: ObjectIdentifier) {}
+  func didSettle() {}
 }
 
 /// Where changes come in and observers hear of them; one for each open database.
@@ -32,10 +51,16 @@ final class ChangeHub: Sendable {
     var pending: Set<Wake> = []
     var failure: (any Error)?
     var bell: BellMode?
+    /// How many threads tell observers of changes at this moment.
+    var telling = 0
+    /// Observers that want to hear when nobody is being told any more.
+    var settlers: Set<Int> = []
   }
 
   struct WeakObserver {
     weak var object: (any ChangeObserver)?
+    /// The actor for which it observes.
+    var isolation: ObjectIdentifier?
   }
 
   enum Wake: Hashable {
@@ -47,6 +72,8 @@ final class ChangeHub: Sendable {
   }
 
   let monitor = Monitor(State())
+  /// The runs that several live queries share.
+  let runs = SharedRuns()
   private let source: HubSource?
 
   /// - Parameter source: how other processes' changes are found; nil when there can be none.
@@ -98,11 +125,19 @@ final class ChangeHub: Sendable {
   ///
   /// It is kept weakly.
   ///
+  /// - Parameters:
+  ///   - isolation: the actor for which it observes.
+  ///   - settles: whether it wants to hear when all others have been told.
   /// - Returns: what to give to `remove`.
-  func add(_ observer: any ChangeObserver) -> Int {
+  func add(
+    _ observer: any ChangeObserver, isolation: ObjectIdentifier? = nil, settles: Bool = false
+  ) -> Int {
     let (id, failure) = monitor.withLock { state in
       state.nextID += 1
-      if state.failure == nil { state.observers[state.nextID] = WeakObserver(object: observer) }
+      if state.failure == nil {
+        state.observers[state.nextID] = WeakObserver(object: observer, isolation: isolation)
+        if settles { state.settlers.insert(state.nextID) }
+      }
       return (state.nextID, state.failure)
     }
     if let failure { observer.didEnd(failure) }
@@ -110,10 +145,27 @@ final class ChangeHub: Sendable {
   }
 
   func remove(_ id: Int) {
-    monitor.update { state in
+    let wasLast = monitor.withLock { state in
       state.observers[id] = nil
-      if state.observers.isEmpty { state.pending.insert(.observers) }
+      state.settlers.remove(id)
+      return state.observers.isEmpty
     }
+    // The thread need not wake for each that leaves.
+    if wasLast { wake(.observers) }
+  }
+
+  /// Waits until the live queries of an actor have delivered what has been committed by this process, or a
+  /// second is over.
+  func settle(isolation: isolated (any Actor)?) async {
+    guard let isolation else { return }
+    let actor = ObjectIdentifier(isolation)
+    let observers = monitor.withLock { state in
+      state.observers.values.filter { $0.isolation == actor }.compactMap(\.object)
+    }
+    guard !observers.isEmpty else { return }
+    let settlement = Settlement()
+    for observer in observers { observer.settle(settlement, for: actor) }
+    await settlement.wait(atMost: .seconds(1))
   }
 
   /// How many observers there are.
@@ -128,6 +180,9 @@ final class ChangeHub: Sendable {
   ///
   /// Called by the writer thread after the commit.
   func publish(_ change: ChangeSet) {
+    runs.noteEvent()
+    runs.hold()
+    defer { runs.close() }
     let observers = monitor.withLock { state in
       state.ownOrigin = change.origin
       if var position = state.position, change.first == position.token + 1,
@@ -138,13 +193,17 @@ final class ChangeHub: Sendable {
         position.counter = change.counterAfter
         state.position = position
       }
+      state.telling += 1
       return state.live
     }
-    for observer in observers { observer.didChange(change) }
+    tell(observers, of: [change])
   }
 
   /// Tells observers of what the observing thread found.
   func deliver(_ batch: ChangeReader.Batch) {
+    if !batch.changes.isEmpty { runs.noteEvent() }
+    runs.hold()
+    defer { runs.close() }
     let (observers, changes) = monitor.withLock { state in
       let told = state.position
       // The writer thread may have gone further meanwhile; then its position stands.
@@ -155,11 +214,40 @@ final class ChangeHub: Sendable {
         state.position = batch.position
       }
       let changes = batch.changes.filter { $0.origin == nil || $0.origin != state.ownOrigin }
+      state.telling += 1
       return (changes.isEmpty ? [] : state.live, changes)
     }
+    tell(observers, of: changes)
+  }
+
+  private func tell(_ observers: [any ChangeObserver], of changes: [ChangeSet]) {
+    var works: [ReadWork] = []
+    // One who has reads to hand in, since others, a feed among them, cannot.
+    var reader: (any ChangeObserver)?
     for observer in observers {
-      for change in changes { observer.didChange(change) }
+      for change in changes {
+        guard let work = observer.work(for: change) else { continue }
+        works.append(work)
+        reader = observer
+      }
     }
+    reader?.submit(works)
+    hasTold()
+  }
+
+  /// Notes that a thread has told everybody, and tells those who wait for just that.
+  private func hasTold() {
+    let settlers = monitor.withLock { state -> [any ChangeObserver] in
+      state.telling -= 1
+      guard state.telling == 0, !state.settlers.isEmpty else { return [] }
+      return state.settlers.compactMap { state.observers[$0]?.object }
+    }
+    for observer in settlers { observer.didSettle() }
+  }
+
+  /// Up to where all observers have been told; nil while they are being told, or while nobody looks.
+  var settledPosition: LogPosition? {
+    monitor.withLock { $0.telling == 0 && $0.isActive ? $0.position : nil }
   }
 
   /// Ends all observation with an error.

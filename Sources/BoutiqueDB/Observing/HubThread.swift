@@ -129,6 +129,8 @@ final class HubThread {
       }
     }
     let position = try inTransaction(connection) { try ChangeReader.head(on: connection) }
+    // What was committed while nobody listened is in no run that began before.
+    hub.runs.noteEvent()
     let mode = subscription?.mode ?? .pollingOnly(reason: "inotify is switched off")
     let continuations = hub.monitor.withLock { state in
       state.position = position
@@ -154,7 +156,7 @@ final class HubThread {
     while true {
       guard let from = hub.monitor.withLock(\.position) else { return found }
       let batch = try inTransaction(connection) {
-        try ChangeReader.changes(after: from, limit: 512, continuity: nil, on: connection)
+        try ChangeReader.changes(after: from, limit: 512, presence: .unknown, on: connection)
       }
       hub.deliver(batch)
       if !batch.changes.isEmpty { found = true }

@@ -89,7 +89,7 @@ public final class LiveValue<Value: Sendable> {
     task = Task { @MainActor [weak self] in
       while !Task.isCancelled {
         do {
-          guard let delivery = try await runner.next() else { return }
+          guard let delivery = try await runner.next(isolation: MainActor.shared) else { return }
           guard let self else { return }
           apply(delivery)
         } catch {

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// Drives a `LiveQueryState`: runs the query on a reader and hands values to the consumer.
@@ -9,16 +10,25 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
     var continuation: CheckedContinuation<Delivery<Value>?, any Error>?
     var running: ReadWork?
     var registration: Int?
+    /// The actor that consumes the values.
+    var isolation: ObjectIdentifier?
+    /// Whether a value has left the machine and the consumer does not run with it yet.
+    var isDelivering = false
+    /// Writes of that actor that wait for the run under way.
+    var settlements: [Settlement] = []
+
+    mutating func takeSettlements() -> [Settlement] {
+      guard !state.isAtWork, !isDelivering else { return [] }
+      defer { settlements = [] }
+      return settlements
+    }
   }
 
   private let guarded: Mutex<Guarded>
   private let db: BoutiqueDB
-  private let fetch: @Sendable (BoutiqueConnection) throws -> Value
+  private let fetch: LiveFetch<Value>
 
-  init(
-    db: BoutiqueDB, areEqual: (@Sendable (Value, Value) -> Bool)?,
-    fetch: @escaping @Sendable (BoutiqueConnection) throws -> Value
-  ) {
+  init(db: BoutiqueDB, areEqual: (@Sendable (Value, Value) -> Bool)?, fetch: LiveFetch<Value>) {
     self.db = db
     self.fetch = fetch
     guarded = Mutex(Guarded(state: LiveQueryState(areEqual: areEqual)))
@@ -27,21 +37,30 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
   private var core: OpenDatabase { db.core }
 
   deinit {
-    let (registration, running) = guarded.withLock { ($0.registration, $0.running) }
+    let (registration, running, settlements) = guarded.withLock {
+      ($0.registration, $0.running, $0.settlements)
+    }
     running?.cancel()
     if let registration { core.hub.remove(registration) }
+    for settlement in settlements { settlement.finish() }
   }
 
   /// Returns the next value, or nil when there will be none.
   ///
+  /// The value comes straight to the actor that asks, with no stop on another executor in between.
+  ///
   /// - Precondition: one caller at a time.
-  func next() async throws -> Delivery<Value>? {
+  func next(isolation: isolated (any Actor)?) async throws -> Delivery<Value>? {
+    let actor = isolation.map { ObjectIdentifier($0) }
     if guarded.withLock({ $0.registration == nil }) {
       try core.checkUsable()
       // Registered before it is made sure that changes are heard of, and both before the first run: a
       // commit in between leads to one run too many, never to one too few.
-      let id = core.hub.add(self)
-      guarded.withLock { $0.registration = id }
+      let id = core.hub.add(self, isolation: actor)
+      guarded.withLock { guarded in
+        guarded.registration = id
+        guarded.isolation = actor
+      }
       do {
         try await core.hub.activate()
       } catch {
@@ -50,8 +69,10 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
         throw error
       }
     }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
+    defer { didArrive() }
+    let delivery = try await withTaskCancellationHandler {
+      // The closure is of the actor only because it mentions it.
+      try await withCheckedThrowingContinuation(isolation: isolation) { continuation in
         perform { guarded in
           guarded.continuation = continuation
           return Task.isCancelled
@@ -61,7 +82,15 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
     } onCancel: {
       perform { $0.state.consumerLeft() }
     }
+    guard !Task.isCancelled else {
+      if delivery != nil { guarded.withLock { $0.state.deliveryWasDropped() } }
+      return nil
+    }
+    return delivery
   }
+
+  /// Whether the last value is current as far as anyone has said.
+  var isCurrent: Bool { guarded.withLock(\.state.isCurrent) }
 
   /// Asks for a run although nothing has changed.
   ///
@@ -78,49 +107,169 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
 
   func didChange(_ change: ChangeSet) { perform { $0.state.changed(change) } }
 
+  func work(for change: ChangeSet) -> ReadWork? {
+    var work: ReadWork?
+    perform {
+      $0.state.changed(change)
+    } start: {
+      work = self.makeRun()
+    }
+    return work
+  }
+
+  func submit(_ works: [ReadWork]) { core.submit(works) }
+
   func didEnd(_ error: any Error) { perform { $0.state.end(error) } }
 
-  /// Lets the machine decide under the lock and does what it says outside.
-  private func perform(_ event: (inout Guarded) -> LiveQueryState<Value>.Action) {
-    let (action, continuation) = guarded.withLock { guarded in
-      let action = event(&guarded)
-      guard case .resume = action else {
-        return (action, nil as CheckedContinuation<Delivery<Value>?, any Error>?)
-      }
-      defer { guarded.continuation = nil }
-      return (action, guarded.continuation)
-    }
-    switch action {
-    case .none: break
-    case .startRun: startRun()
-    case .resume(let result): continuation?.resume(with: result)
+  func settle(_ settlement: Settlement, for actor: ObjectIdentifier) {
+    guarded.withLock { guarded in
+      guard guarded.isolation == actor, guarded.state.isAtWork || guarded.isDelivering
+      else { return }
+      settlement.add()
+      guarded.settlements.append(settlement)
     }
   }
 
-  private func startRun() {
-    let box = Mutex<Value?>(nil)
-    let work = ReadWork(recordsRegion: true) { [fetch] connection in
-      let value = try fetch(connection)
-      box.withLock { $0 = value }
-    } completion: { [weak self] result in
-      guard let self else { return }
-      guarded.withLock { $0.running = nil }
-      switch result {
-      case .success(let snapshot):
-        guard let value = box.withLock({ $0 }), let snapshot else { return }
-        perform {
-          $0.state.runSucceeded(value, region: snapshot.region, token: snapshot.token)
-        }
-      case .failure(let error):
-        perform { $0.state.runFailed(error) }
+  /// Lets the machine decide under the lock and does what it says outside.
+  ///
+  /// - Parameter start: starts a run.
+  private func perform(
+    _ event: (inout Guarded) -> LiveQueryState<Value>.Action, start: (() -> Void)? = nil
+  ) {
+    let (action, continuation, settlements) = guarded.withLock { guarded in
+      let action = event(&guarded)
+      var continuation: CheckedContinuation<Delivery<Value>?, any Error>?
+      if case .resume = action {
+        continuation = guarded.continuation
+        guarded.continuation = nil
+        guarded.isDelivering = true
+      }
+      return (action, continuation, guarded.takeSettlements())
+    }
+    for settlement in settlements { settlement.finish() }
+    switch action {
+    case .none: break
+    case .startRun:
+      if let start { start() } else { startRun() }
+    case .startRunLater: startRunLater()
+    case .resume(let result):
+      continuation?.resume(with: result)
+    }
+  }
+
+  /// The consumer runs, on its actor: it has the value before anybody else has a turn there.
+  ///
+  /// That a value was resumed first would not do: actors do not keep the order of those who come from outside.
+  private func didArrive() {
+    let settlements = guarded.withLock { guarded in
+      guarded.isDelivering = false
+      return guarded.takeSettlements()
+    }
+    for settlement in settlements { settlement.finish() }
+  }
+
+  // MARK: Runs
+
+  private func startRun() { core.submit(makeRun()) }
+
+  private func makeRun() -> ReadWork {
+    let runs = core.hub.runs
+    let asked = runs.ask(isFresh: guarded.withLock(\.state.needsFreshRun))
+    let run = LiveRun<Value>()
+    let end: @Sendable (SharedRuns.Answer) -> Void = { [weak self] answer in
+      self?.didRun(answer)
+      runs.close()
+    }
+    let isAnswered: @Sendable () -> Bool = { [fetch] in
+      let prepared = fetch.prepare()
+      guard let key = prepared.key else {
+        run.begin(prepared, leading: nil)
+        return false
+      }
+      switch runs.join(key, asked: asked, answer: end) {
+      case .follows: return true
+      case .leads(let tick):
+        run.begin(prepared, leading: (key, tick))
+        return false
       }
     }
+    let work = ReadWork(recordsRegion: true, isAnswered: isAnswered, body: run.read) { result in
+      let (value, leading) = run.take()
+      let answer: SharedRuns.Answer = result.flatMap { snapshot in
+        guard let value, let snapshot else { return .failure(BoutiqueError.connectionEnded) }
+        return .success((value, snapshot))
+      }
+      if let (key, tick) = leading { runs.finish(key, tick: tick, answer) }
+      end(answer)
+    }
     guarded.withLock { $0.running = work }
-    core.submit(work)
+    return work
+  }
+
+  private func didRun(_ answer: SharedRuns.Answer) {
+    guarded.withLock { $0.running = nil }
+    switch answer {
+    case .success(let (value, snapshot)):
+      guard let value = value as? Value else { return }
+      perform { $0.state.runSucceeded(value, region: snapshot.region, token: snapshot.token) }
+    case .failure(is SharedRuns.Abandoned):
+      // The changes that came meanwhile are still to be judged, by the run that follows.
+      startRun()
+    case .failure(let error):
+      perform { $0.state.runFailed(error, mayPass: error.mayPass) }
+    }
+  }
+
+  /// Tries again a little later.
+  private func startRunLater() {
+    DispatchQueue.global().asyncAfter(
+      deadline: .now() + .nanoseconds(Int(core.configuration.cdcPollInterval.nanosecondsClamped))
+    ) { [weak self] in
+      self?.perform { $0.state.retry() }
+    }
+  }
+}
+
+/// What one run holds between its beginning and its end.
+private final class LiveRun<Value: Sendable>: Sendable {
+  private struct State: Sendable {
+    var prepared: LiveFetch<Value>.Prepared?
+    var leading: (key: RunKey, tick: Int)?
+    var value: Value?
+  }
+
+  private let state = Mutex(State())
+
+  func begin(_ prepared: LiveFetch<Value>.Prepared, leading: (key: RunKey, tick: Int)?) {
+    state.withLock { state in
+      state.prepared = prepared
+      state.leading = leading
+    }
+  }
+
+  func read(_ connection: BoutiqueConnection) throws {
+    guard let prepared = state.withLock(\.prepared) else { throw BoutiqueError.connectionEnded }
+    let value = try prepared.read(connection)
+    state.withLock { $0.value = value }
+  }
+
+  func take() -> (Value?, (key: RunKey, tick: Int)?) {
+    state.withLock { ($0.value, $0.leading) }
   }
 }
 
 extension LiveQueryState {
   /// The consumer's task was cancelled before it could wait.
   func cancelledBeforeWaiting() -> Action { .resume(.success(nil)) }
+}
+
+extension Error {
+  /// Whether the same query may well succeed in a moment: somebody held a lock for too long.
+  ///
+  /// Source of the codes: SQLite, "Result and Error Codes".
+  fileprivate var mayPass: Bool {
+    guard case BoutiqueError.sql(let code, _)? = self as? BoutiqueError else { return false }
+    // SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL, SQLITE_SCHEMA.
+    return [5, 6, 15, 17].contains(code & 0xff)
+  }
 }

@@ -23,8 +23,13 @@ struct LiveQueryState<Value: Sendable>: Sendable {
   enum Action: Sendable {
     case none
     case startRun
+    /// Ask again with `retry` in a moment.
+    case startRunLater
     case resume(Result<Delivery<Value>?, any Error>)
   }
+
+  /// After so many failures in a row the consumer is told.
+  private static var failureLimit: Int { 3 }
 
   /// How many changes are kept during one run; past that any change counts as touching the query.
   private static var changeLimit: Int { 64 }
@@ -35,6 +40,8 @@ struct LiveQueryState<Value: Sendable>: Sendable {
   /// The run whose value is delivered even when it equals the last one.
   private var requestedRun = 0
   private var isWaiting = false
+  /// How many runs in a row have failed in a way that may pass.
+  private var failures = 0
   /// What the last run read; nil before the first.
   private var region: TableRegion?
   private var token: Int64 = -1
@@ -44,6 +51,20 @@ struct LiveQueryState<Value: Sendable>: Sendable {
   private let areEqual: (@Sendable (Value, Value) -> Bool)?
 
   init(areEqual: (@Sendable (Value, Value) -> Bool)?) { self.areEqual = areEqual }
+
+  /// Whether the last value is current as far as anyone has said.
+  var isCurrent: Bool { if case .current = phase { true } else { false } }
+
+  /// Whether a run is under way, or about to be, whose value the consumer waits for.
+  var isAtWork: Bool {
+    switch phase {
+    case .running, .stale: isWaiting
+    case .current, .ended: false
+    }
+  }
+
+  /// Whether the run under way was asked for: it must see everything committed before, noticed or not.
+  var needsFreshRun: Bool { run <= requestedRun }
 
   /// Begins a run.
   private mutating func start() -> Action {
@@ -95,6 +116,12 @@ struct LiveQueryState<Value: Sendable>: Sendable {
     return .resume(.success(nil))
   }
 
+  /// The consumer's task was cancelled while a value was on its way; whoever asks next gets one.
+  mutating func deliveryWasDropped() {
+    last = nil
+    if case .current = phase { phase = .stale }
+  }
+
   /// A commit changed something.
   mutating func changed(_ change: ChangeSet) -> Action {
     switch phase {
@@ -118,6 +145,7 @@ struct LiveQueryState<Value: Sendable>: Sendable {
   /// A run has read a value.
   mutating func runSucceeded(_ value: Value, region: TableRegion, token: Int64) -> Action {
     guard case .running(let changes, let overflowed) = phase else { return .none }
+    failures = 0
     self.region = region
     self.token = token
     let isStale = overflowed || changes.contains { concerns($0) }
@@ -138,16 +166,31 @@ struct LiveQueryState<Value: Sendable>: Sendable {
 
   /// A run has failed.
   ///
-  /// The next change of anything tries again.
-  mutating func runFailed(_ error: any Error) -> Action {
-    guard case .running(let changes, _) = phase else { return .none }
+  /// A failure that may pass is tried again before anybody hears of it; after any other the next change of
+  /// anything tries again.
+  mutating func runFailed(_ error: any Error, mayPass: Bool) -> Action {
+    guard case .running(let changes, let overflowed) = phase else { return .none }
     region = .everything
-    phase = changes.isEmpty ? .current : .stale
+    if mayPass {
+      phase = .stale
+      failures += 1
+      guard isWaiting else { return .none }
+      if failures < Self.failureLimit { return .startRunLater }
+    } else {
+      phase = changes.isEmpty && !overflowed ? .current : .stale
+    }
+    failures = 0
     guard isWaiting else { return .none }
     isWaiting = false
     // A value equal to the one before the error is news again.
     last = nil
     return .resume(.failure(error))
+  }
+
+  /// The time has come to try again after a failure that may pass.
+  mutating func retry() -> Action {
+    guard case .stale = phase, isWaiting else { return .none }
+    return start()
   }
 
   /// No more changes will come.

@@ -14,7 +14,7 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
   // The database itself: it must not close because the caller needs it for nothing else any more.
   let db: BoutiqueDB
   let areEqual: (@Sendable (Value, Value) -> Bool)?
-  let fetch: @Sendable (BoutiqueConnection) throws -> Value
+  let fetch: LiveFetch<Value>
 
   /// Creates an observer.
   public func makeAsyncIterator() -> Iterator {
@@ -25,19 +25,27 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let runner: LiveQueryRunner<Value>
 
+    /// Whether nothing that the last value depends on has changed since; then `next` would wait.
+    package var isCurrent: Bool { runner.isCurrent }
+
     /// Returns the next value, or nil when the task is cancelled.
     ///
     /// - Throws: what the query threw, or ``BoutiqueError`` when the database was closed or replaced.
-    public mutating func next() async throws -> Value? { try await runner.next()?.value }
+    public mutating func next() async throws -> Value? {
+      try await runner.next(isolation: nil)?.value
+    }
 
     /// Returns the next value, or nil when the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
-    ) async throws(any Error) -> Value? { try await runner.next()?.value }
+    ) async throws(any Error) -> Value? { try await runner.next(isolation: actor)?.value }
   }
 }
 
 extension BoutiqueDB {
+  /// How many observers there are; live queries, loops and feeds.
+  package var observerCount: Int { core.hub.observerCount }
+
   /// Observes a query whose values cannot be compared: each visible change yields a value.
   ///
   /// - Parameter fetch: reads the value. It runs on a thread of the library, in one snapshot, after each
@@ -45,7 +53,7 @@ extension BoutiqueDB {
   public func observe<Value: Sendable>(
     _ fetch: @escaping @Sendable (BoutiqueConnection) throws -> Value
   ) -> QueryObservation<Value> {
-    QueryObservation(db: self, areEqual: nil, fetch: fetch)
+    QueryObservation(db: self, areEqual: nil, fetch: LiveFetch(fetch))
   }
 
   /// Observes a query; a value equal to the last one is not delivered.
@@ -55,6 +63,6 @@ extension BoutiqueDB {
   public func observe<Value: Sendable & Equatable>(
     _ fetch: @escaping @Sendable (BoutiqueConnection) throws -> Value
   ) -> QueryObservation<Value> {
-    QueryObservation(db: self, areEqual: { $0 == $1 }, fetch: fetch)
+    QueryObservation(db: self, areEqual: { $0 == $1 }, fetch: LiveFetch(fetch))
   }
 }

@@ -1,19 +1,37 @@
 import SQLiteConnection
 
-/// The part of a database that a query depends on: tables, and the columns read of each.
+/// The part of a database that a query depends on: tables, of each the columns read, and where only single
+/// rows are looked up, these rows.
 ///
 /// ```
 /// query                                        region
-/// SELECT title FROM note WHERE isArchived = 0  note: title, isArchived
+/// SELECT title FROM note WHERE isArchived = 0  note: title, isArchived of all rows
 /// SELECT count(*) FROM note                    note: (no column, so inserts and deletes matter)
+/// SELECT title FROM note WHERE id = 7          note: title, id of row 7
+/// SELECT title FROM note WHERE slug = 'x'      note: title, slug of the row that has it now; while none
+///   (slug is UNIQUE)                           has it, also rows that are inserted or get another slug
 /// SELECT … FROM turso_cdc                      everything: the log changes with every commit
 /// SELECT … FROM sqlite_stat1, pragma_…         everything: their changes are not captured
 /// ```
 ///
-/// A region may be larger than the truth, never smaller.
+/// A region may be larger than the truth, never smaller. Columns are positions, which mean something for the
+/// schema of the snapshot only; a change of the schema touches every region.
 struct TableRegion: Hashable, Sendable {
-  /// The tables, with the columns read of each.
-  private(set) var tables: [String: Set<String>] = [:]
+  /// What is read of one table.
+  struct Reads: Hashable, Sendable {
+    /// The columns read of rows that are not told apart; nil when all reads are of single rows.
+    var everywhere: ColumnPositions?
+    /// The single rows.
+    var rows: Set<RowKey> = []
+    /// The columns read of them.
+    var rowColumns = ColumnPositions()
+    /// For keys that no row has now: the columns that make the key.
+    ///
+    /// Rows that come or change there may have it.
+    var arrivals: ColumnPositions?
+  }
+
+  private(set) var tables: [String: Reads] = [:]
   /// Whether any commit at all can change the result.
   private(set) var isEverything = false
 
@@ -24,18 +42,62 @@ struct TableRegion: Hashable, Sendable {
   }
 
   /// Makes it depend on any commit.
-  mutating func becomeEverything() { isEverything = true }
+  mutating func becomeEverything() {
+    isEverything = true
+    tables = [:]
+  }
 
-  mutating func formUnion(_ reads: ReadSet) {
-    for (name, columns) in reads.tables {
-      if CaptureSchema.internalTables.contains(name) { isEverything = true }
-      tables[name, default: []].formUnion(columns)
+  /// Adds columns of all rows of a table.
+  mutating func insert(_ columns: ColumnPositions, of table: String) {
+    var all = tables[table]?.everywhere ?? ColumnPositions()
+    all.formUnion(columns)
+    tables[table, default: Reads()].everywhere = all
+  }
+
+  /// Adds columns of a table's single rows.
+  mutating func insert(
+    _ columns: ColumnPositions, of table: String, rows: Set<RowKey>, arrivals: ColumnPositions?
+  ) {
+    var reads = tables[table] ?? Reads()
+    reads.rowColumns.formUnion(columns)
+    reads.rows.formUnion(rows)
+    if let arrivals {
+      var all = reads.arrivals ?? ColumnPositions()
+      all.formUnion(arrivals)
+      reads.arrivals = all
     }
+    tables[table] = reads
   }
 
   /// Whether a change can alter what is read here.
   func intersects(_ change: ChangeSet) -> Bool {
     if change.isEverything || isEverything { return true }
-    return change.summary.tables.contains { $0 == "sqlite_schema" || tables[$0] != nil }
+    let effects = change.effects
+    if effects.changesSchema { return true }
+    for (table, reads) in tables {
+      if let effect = effects.tables[table], reads.isTouched(by: effect) { return true }
+    }
+    return false
+  }
+}
+
+extension TableRegion.Reads {
+  fileprivate func isTouched(by effect: ChangeEffects.Table) -> Bool {
+    if effect.isWhole { return true }
+    if let everywhere,
+      effect.hasArrivals || effect.hasDepartures || everywhere.intersects(effect.updated)
+    {
+      return true
+    }
+    if let arrivals, effect.hasArrivals || arrivals.intersects(effect.updated) { return true }
+    // The shorter of the two decides how long this takes.
+    if rows.count <= effect.rows.count {
+      return rows.contains { key in effect.rows[key].map(isTouched) ?? false }
+    }
+    return effect.rows.contains { rows.contains($0.key) && isTouched($0.value) }
+  }
+
+  private func isTouched(_ row: ChangeEffects.Row) -> Bool {
+    row.cameOrWent || rowColumns.intersects(row.updated)
   }
 }

@@ -84,7 +84,14 @@ public struct BoutiqueConfiguration: Sendable {
   public var captureModes: [String: CaptureMode] = [:]
   /// How many changed rows of one table a commit names one by one; beyond, the table counts as wholly
   /// changed.
+  ///
+  /// Tables that keep whole rows (``captureModes``) are bounded by ``captureByteLimit`` instead.
   public var captureRowLimit = 1000
+  /// How many bytes of whole rows one commit keeps at most; a table whose rows do not fit counts as wholly
+  /// changed.
+  ///
+  /// They are kept in memory until the commit, each change with 256 bytes more.
+  public var captureByteLimit = 64 << 20
   /// Whether inotify rings the bell.
   ///
   /// False leaves the poll alone, for file systems whose events are known to be deaf.

@@ -1,4 +1,5 @@
 import Dispatch
+import SQLiteConnection
 import SharedFileCoordination
 import Synchronization
 
@@ -21,6 +22,8 @@ final class OpenDatabase: Sendable {
   let factory: ConnectionFactory
   let coordination: CoordinationFile?
   let checkpointer: Checkpointer
+  /// The durable consumers of this open database.
+  let consumers: ActiveConsumers
   let plan: BoutiqueMigrationPlan
   private let fork = ForkGuard()
   private let life = Mutex(Life())
@@ -28,7 +31,8 @@ final class OpenDatabase: Sendable {
   init(
     path: String, configuration: BoutiqueConfiguration, gate: WriteGate?, pool: ReaderPool?,
     hub: ChangeHub, files: OpenedFiles?, factory: ConnectionFactory,
-    coordination: CoordinationFile?, checkpointer: Checkpointer, plan: BoutiqueMigrationPlan
+    coordination: CoordinationFile?, checkpointer: Checkpointer, consumers: ActiveConsumers,
+    plan: BoutiqueMigrationPlan
   ) {
     self.path = path
     self.configuration = configuration
@@ -39,6 +43,7 @@ final class OpenDatabase: Sendable {
     self.factory = factory
     self.coordination = coordination
     self.checkpointer = checkpointer
+    self.consumers = consumers
     self.plan = plan
   }
 
@@ -50,13 +55,23 @@ final class OpenDatabase: Sendable {
     if life.withLock(\.isClosing) { throw BoutiqueError.closed(path: path) }
   }
 
-  /// The present continuity (see `CoordinationFile.continuity`); nil where nobody can vouch for foreign
-  /// commits while this process was away.
-  var continuity: Int64? {
+  /// What is known of the present continuity (see `CoordinationFile.continuity`); nothing where nobody can
+  /// vouch for foreign commits while this process was away.
+  ///
+  /// - Parameter sqlite: a reader's connection that has not begun its snapshot.
+  func presence(on sqlite: Connection) -> Presence {
     // A database in memory has no other programs.
-    if pool == nil { return 1 }
-    guard configuration.multiProcess else { return nil }
-    return coordination?.continuity ?? CoordinationFile.continuity(forDatabase: path)
+    if pool == nil { return Presence(continuity: 1) }
+    guard configuration.multiProcess else { return .unknown }
+    if let coordination, let continuity = coordination.continuity {
+      return Presence(continuity: continuity, bridge: coordination.bridge)
+    }
+    let continuity = CoordinationFile.continuity(forDatabase: path)
+    return Presence(
+      continuity: continuity,
+      bridge: CoordinationFile.bridge(forDatabase: path, continuity: continuity) {
+        sqlite.logState
+      })
   }
 
   // MARK: Transactions
@@ -112,6 +127,24 @@ final class OpenDatabase: Sendable {
     return try result.withLock { try Self.unwrap($0) }
   }
 
+  /// Writes into the library's own tables, in a commit that changes nothing for observers.
+  ///
+  /// Others get no bell for it: there is nothing for them to see.
+  func writeOwn<R: Sendable>(
+    purpose: String, _ body: @escaping @Sendable (Connection) throws -> R
+  ) async throws -> R {
+    let hub = hub
+    return try await maintain(purpose: purpose) { writer in
+      var result: R?
+      let change = try writer.committing(since: .now(), isOwnWork: true) { _ in
+        result = try body(writer.sqlite)
+      }
+      // The hub's place in the chain goes on, so that it need not look.
+      if let change { hub.publish(change) }
+      return try Self.unwrap(result)
+    }
+  }
+
   private func submit(_ write: PendingWrite) async throws {
     try checkUsable()
     guard let gate else {
@@ -127,12 +160,11 @@ final class OpenDatabase: Sendable {
     try checkUsable()
     let result = Mutex<R?>(nil)
     let outcome = Rendezvous()
-    let work = ReadWork { connection in
+    let run: @Sendable (BoutiqueConnection) throws -> Void = { connection in
       let value = try body(connection)
       result.withLock { $0 = value }
-    } completion: {
-      outcome.complete($0.map { _ in })
     }
+    let work = ReadWork(body: run) { outcome.complete($0.map { _ in }) }
     try await withTaskCancellationHandler {
       submit(work)
       try await outcome.value()
@@ -153,6 +185,11 @@ final class OpenDatabase: Sendable {
     } else {
       work.fail(BoutiqueError.closed(path: path))
     }
+  }
+
+  /// Hands several reads to connections.
+  func submit(_ works: [ReadWork]) {
+    if let pool { pool.submit(works) } else { for work in works { submit(work) } }
   }
 
   private static func unwrap<R>(_ value: R?) throws -> R {
@@ -218,5 +255,12 @@ final class OpenDatabase: Sendable {
       return life.waiting
     }
     for continuation in waiting { continuation.resume() }
+  }
+}
+
+extension Connection {
+  /// What the log's index says now; nil when there is none.
+  var logState: LogState? {
+    walIndexHeader().map { LogState(counter: $0.change, isEmpty: $0.maxFrame == 0) }
   }
 }

@@ -15,18 +15,23 @@ final class ReadWork: Sendable {
   private let recordsRegion: Bool
   /// Whether nobody has begun or given up the read yet.
   private let isWaiting = Atomic(true)
+  private let isAnswered: (@Sendable () -> Bool)?
   private let body: @Sendable (BoutiqueConnection) throws -> Void
   private let completion: @Sendable (Result<Snapshot?, any Error>) -> Void
 
   /// - Parameters:
   ///   - recordsRegion: whether the completion gets a snapshot's description.
+  ///   - isAnswered: asked on the thread of the read, before its snapshot: whether another read answers this
+  ///     one, so that nothing remains to do and the completion is not called.
   ///   - completion: called exactly once: on the thread that did the read, or on the one that cancelled it
   ///     before it began.
   init(
-    recordsRegion: Bool = false, _ body: @escaping @Sendable (BoutiqueConnection) throws -> Void,
+    recordsRegion: Bool = false, isAnswered: (@Sendable () -> Bool)? = nil,
+    body: @escaping @Sendable (BoutiqueConnection) throws -> Void,
     completion: @escaping @Sendable (Result<Snapshot?, any Error>) -> Void
   ) {
     self.recordsRegion = recordsRegion
+    self.isAnswered = isAnswered
     self.body = body
     self.completion = completion
   }
@@ -51,31 +56,39 @@ final class ReadWork: Sendable {
   ///
   /// Does nothing when it was cancelled while it waited.
   ///
-  /// - Parameter isShared: whether the connection also writes, so that writing has to be switched off.
-  func run(on sqlite: Connection, limits: StatementLimits, isShared: Bool) {
+  /// - Parameters:
+  ///   - isShared: whether the connection also writes, so that writing has to be switched off.
+  ///   - willComplete: called when the snapshot is given up, before anybody hears of it.
+  func run(
+    on sqlite: Connection, limits: StatementLimits, isShared: Bool,
+    willComplete: () -> Void = {}
+  ) {
     guard begin() else { return }
+    if let isAnswered, isAnswered() { return }
     limits.cancellation = cancellation
     defer { limits.cancellation = nil }
     guard cancellation.begin(sqlite.interruption) else {
       completion(.failure(CancellationError()))
       return
     }
-    let connection = BoutiqueConnection(
-      sqlite: sqlite, role: .read, recordsRegion: recordsRegion, cancellation: cancellation)
+    var connection: BoutiqueConnection?
     let result = Result { () throws -> Snapshot? in
       if isShared { try sqlite.execute("PRAGMA query_only = 1") }
       try sqlite.execute("BEGIN")
       // Before the closure, in the same snapshot: the token may be older than the value, never newer.
       let token = recordsRegion ? try ChangeReader.newestToken(on: sqlite) : 0
-      try body(connection)
-      guard var region = connection.region else { return nil }
-      try limits.schema.complete(&region, on: sqlite)
-      return Snapshot(region: region, token: token)
+      let recorder = recordsRegion ? try RegionRecorder(schema: limits.schema, on: sqlite) : nil
+      let made = BoutiqueConnection(
+        sqlite: sqlite, role: .read, recorder: recorder, cancellation: cancellation)
+      connection = made
+      try body(made)
+      return try recorder.map { Snapshot(region: try $0.region(), token: token) }
     }
-    connection.end()
+    connection?.end()
     let wasCancelled = !cancellation.end()
     ImmediateTransaction.rollback(on: sqlite)
     if isShared { try? sqlite.execute("PRAGMA query_only = 0") }
+    willComplete()
     completion(
       result.mapError { error in
         if wasCancelled { return CancellationError() }

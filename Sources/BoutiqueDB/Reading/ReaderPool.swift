@@ -28,24 +28,24 @@ final class ReaderPool: Sendable {
   }
 
   /// Adds a read to the line.
-  func submit(_ work: ReadWork) {
-    enum Decision {
-      case refused
-      case start(Int)
-      case enqueued
+  func submit(_ work: ReadWork) { submit([work]) }
+
+  /// Adds reads to the line.
+  func submit(_ works: [ReadWork]) {
+    func add(_ state: inout State) -> Range<Int>? {
+      guard !state.isClosed else { return nil }
+      state.line.append(contentsOf: works)
+      let missing = state.line.count - state.next - state.idle
+      let before = state.threads
+      state.threads += max(0, min(missing, limit - before, works.count))
+      return before..<state.threads
     }
-    let decision = monitor.updateOne { state -> Decision in
-      guard !state.isClosed else { return .refused }
-      state.line.append(work)
-      guard state.idle == 0 || state.line.count - state.next > state.idle, state.threads < limit
-      else { return .enqueued }
-      state.threads += 1
-      return .start(state.threads)
+    let started = works.count == 1 ? monitor.updateOne(add) : monitor.update(add)
+    guard let started else {
+      for work in works { work.fail(BoutiqueError.closed(path: factory.path)) }
+      return
     }
-    switch decision {
-    case .refused: work.fail(BoutiqueError.closed(path: factory.path))
-    case .enqueued: break
-    case .start(let number):
+    for number in started.lazy.map({ $0 + 1 }) {
       let isStarted = DatabaseThread.start(name: "boutique-read\(number)") { self.serve(number) }
       if !isStarted { giveUp() }
     }
@@ -92,7 +92,9 @@ final class ReaderPool: Sendable {
         connection = reader
         // A file that was deleted would go on answering.
         try files?.checkDatabase()
-        work.run(on: reader.0, limits: reader.1, isShared: false)
+        work.run(on: reader.0, limits: reader.1, isShared: false) {
+          monitor.withLock { $0.running[number] = nil }
+        }
       } catch {
         work.fail(BoutiqueError.translate(error, path: factory.path))
       }

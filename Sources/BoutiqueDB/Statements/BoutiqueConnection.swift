@@ -26,7 +26,7 @@ public final class BoutiqueConnection {
   /// Gathers what the statements change; nil in a read.
   private let collector: ChangeCollector?
   /// What the statements read, when somebody wants to know.
-  private(set) var region: TableRegion?
+  private let recorder: RegionRecorder?
   private var hasEnded = false
   /// The error that ended the transaction from inside (a full disk, a rollback by a conflict
   /// clause).
@@ -47,7 +47,7 @@ public final class BoutiqueConnection {
   private var replacedTexts: [(run: String, given: String)] = []
 
   init(
-    sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recordsRegion: Bool = false,
+    sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recorder: RegionRecorder? = nil,
     cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false,
     isShared: Bool = false, fork: ForkGuard = ForkGuard()
   ) {
@@ -58,7 +58,7 @@ public final class BoutiqueConnection {
     self.cancellation = cancellation
     self.mayTouchInternalTables = mayTouchInternalTables
     self.isShared = isShared
-    region = recordsRegion ? TableRegion() : nil
+    self.recorder = recorder
   }
 
   /// Ends the connection's life; whatever escaped from the closure gets an error from now on.
@@ -109,6 +109,7 @@ public final class BoutiqueConnection {
               sql: statement.sql, reason: "a script has no arguments, but this has parameters")
           }
           try self.admit(statement)
+          self.recorder?.note(statement.readSet)
         }
       }
     } catch {
@@ -243,7 +244,8 @@ public final class BoutiqueConnection {
 
   private func refusal(_ error: any Error, _ sql: String) -> BoutiqueError? {
     guard let error = error as? SQLiteError, error.code.primary == .auth else { return nil }
-    return .statementRefused(sql: error.sql ?? sql, reason: StatementPolicy.pragmaRefusal)
+    let sql = error.sql ?? sql
+    return .statementRefused(sql: sql, reason: StatementPolicy.pragmaRefusal(in: sql))
   }
 
   /// Throws in a child made by fork inside the closure.
@@ -276,6 +278,7 @@ public final class BoutiqueConnection {
     }
     // Such a statement would not be interrupted any more.
     if isShared, !statement.isReadOnly, let stop = cancellation?.stop { throw stop }
+    if !statement.isReadOnly { collector?.noteWrites(of: statement.effects.writtenTables) }
     if !statement.effects.isPlain {
       if let reason = StatementPolicy.refusal(of: statement.effects) {
         throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
@@ -284,11 +287,15 @@ public final class BoutiqueConnection {
       hasSpecialEffects = true
       if statement.mentionsRollback { madeRollback = true }
     }
-    region?.formUnion(statement.readSet)
   }
 
-  /// Adds what a statement turned out to read after SQLite prepared it again (a schema change).
-  func noteReads(of statement: PreparedStatement) { region?.formUnion(statement.readSet) }
+  /// Whether somebody wants to know the values of a statement's parameters before it runs.
+  var recordsValues: Bool { recorder != nil }
+
+  /// Notes that a statement is about to run with these values.
+  func willRun(_ statement: PreparedStatement, values: [SQLValue]) {
+    recorder?.willRun(statement, values: values)
+  }
 
   /// Runs a step of SQLite and keeps the first error that ended the transaction.
   func run<R>(_ body: () throws(SQLiteError) -> R) throws -> R {

@@ -104,7 +104,6 @@ public final class PreparedQuery {
     } else {
       names = ColumnNames(statement.columnNames)
       self.names = names
-      owner.noteReads(of: statement)
     }
     return Row(names: names, values: (0..<names.list.count).map { statement.value($0) })
   }
@@ -120,7 +119,11 @@ public final class PreparedQuery {
         reason: "\(statement.parameterCount) argument\(statement.parameterCount == 1 ? "" : "s") "
           + "expected, \(arguments.count) given")
     }
-    for (index, argument) in arguments.enumerated() { try bind(argument, at: Int32(index + 1)) }
+    var values: [SQLValue] = []
+    for (index, argument) in arguments.enumerated() {
+      values.append(try bind(argument, at: Int32(index + 1)))
+    }
+    if owner.recordsValues { owner.willRun(statement, values: values) }
   }
 
   private func bind(named arguments: [String: (any QueryBindable)?]) throws {
@@ -128,12 +131,13 @@ public final class PreparedQuery {
     statement.rewind()
     var missing = Set(1...max(1, Int32(statement.parameterCount)))
     if statement.parameterCount == 0 { missing = [] }
+    var values = [SQLValue](repeating: .null, count: statement.parameterCount)
     for (name, argument) in arguments {
       let index = statement.parameterIndex(named: name)
       guard index > 0 else {
         throw BoutiqueError.invalidStatement(sql: sql, reason: "no parameter is named '\(name)'")
       }
-      try bind(argument, at: index)
+      values[Int(index) - 1] = try bind(argument, at: index)
       missing.remove(index)
     }
     if let index = missing.min() {
@@ -141,9 +145,10 @@ public final class PreparedQuery {
         sql: sql,
         reason: "no value given for \(statement.parameterName(index) ?? "parameter \(index)")")
     }
+    if owner.recordsValues { owner.willRun(statement, values: values) }
   }
 
-  private func bind(_ argument: (any QueryBindable)?, at index: Int32) throws {
+  private func bind(_ argument: (any QueryBindable)?, at index: Int32) throws -> SQLValue {
     let value: SQLValue
     do {
       value = try argument?.sqlValue() ?? .null
@@ -151,5 +156,6 @@ public final class PreparedQuery {
       throw BoutiqueError.bindingFailed(error)
     }
     try owner.run { () throws(SQLiteError) in try statement.bind(value, at: index) }
+    return value
   }
 }

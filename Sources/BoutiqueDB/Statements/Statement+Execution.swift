@@ -120,11 +120,14 @@ extension BoutiqueConnection {
 
   func bind(_ fragment: SQLFragment, to statement: PreparedStatement) throws {
     var index: Int32 = 1
+    var values: [SQLValue] = []
     do {
       try fragment.forEachBinding { value in
         try statement.bind(value, at: index)
+        if recordsValues { values.append(value) }
         index += 1
       }
+      if recordsValues { willRun(statement, values: values) }
     } catch let error as BindingFailure {
       throw BoutiqueError.bindingFailed(error)
     } catch {
@@ -150,8 +153,6 @@ struct StatementSteps {
   mutating func next<Value: QueryRow>(_ type: Value.Type) throws -> Value.Output? {
     guard try step() else { return nil }
     if decoder == nil {
-      // After the first step the statement knows what it reads even when the schema has changed.
-      owner.noteReads(of: statement)
       decoder = RowDecoder(statement)
     }
     decoder?.rewind()

@@ -1,7 +1,7 @@
 public import StructuredQueries
 
 // Live queries by statement. The closure that makes the statement runs again for every fetch, so a statement
-// with the current date in it stays current.
+// with the current date in it stays current. Live queries whose statements are equal share their runs.
 
 extension BoutiqueDB {
   /// Observes the rows of a statement.
@@ -10,7 +10,7 @@ extension BoutiqueDB {
   public func observe<S: Statement>(
     _ query: @escaping @Sendable () -> S
   ) -> QueryObservation<[S.QueryValue.Output]> {
-    observe { conn in try query().fetchAll(conn) }
+    QueryObservation(db: self, areEqual: nil, fetch: .all(query))
   }
 
   /// Observes the rows of a statement; a result equal to the last one is not delivered.
@@ -19,7 +19,23 @@ extension BoutiqueDB {
   public func observe<S: Statement>(
     _ query: @escaping @Sendable () -> S
   ) -> QueryObservation<[S.QueryValue.Output]> where S.QueryValue.Output: Equatable {
-    observe { conn in try query().fetchAll(conn) }
+    QueryObservation(db: self, areEqual: { $0 == $1 }, fetch: .all(query))
+  }
+}
+
+extension LiveFetch {
+  /// All rows of a statement.
+  fileprivate static func all<S: Statement>(
+    _ query: @escaping @Sendable () -> S
+  ) -> LiveFetch where Value == [S.QueryValue.Output] {
+    LiveFetch(query) { try $0.fetchAll($1) }
+  }
+
+  /// The first row of a statement.
+  fileprivate static func first<S: Statement>(
+    _ query: @escaping @Sendable () -> S
+  ) -> LiveFetch where Value == S.QueryValue.Output? {
+    LiveFetch(query) { try $0.fetchOne($1) }
   }
 }
 
@@ -28,14 +44,14 @@ extension LiveQuery {
   public init<S: Statement>(
     wrappedValue: [Element] = [], _ db: BoutiqueDB, _ query: @escaping @Sendable () -> S
   ) where S.QueryValue.Output == Element {
-    self.init(wrappedValue: wrappedValue, db) { conn in try query().fetchAll(conn) }
+    projectedValue = LiveValue(wrappedValue, db.observe(query))
   }
 
   /// Creates a live query of a statement's rows; a result equal to the last one changes nothing.
   public init<S: Statement>(
     wrappedValue: [Element] = [], _ db: BoutiqueDB, _ query: @escaping @Sendable () -> S
   ) where S.QueryValue.Output == Element, Element: Equatable {
-    self.init(wrappedValue: wrappedValue, db) { conn in try query().fetchAll(conn) }
+    projectedValue = LiveValue(wrappedValue, db.observe(query))
   }
 }
 
@@ -44,13 +60,15 @@ extension LiveQueryOne {
   public init<S: Statement>(
     wrappedValue: Value? = nil, _ db: BoutiqueDB, _ query: @escaping @Sendable () -> S
   ) where S.QueryValue.Output == Value {
-    self.init(wrappedValue: wrappedValue, db) { conn in try query().fetchOne(conn) }
+    projectedValue = LiveValue(
+      wrappedValue, QueryObservation(db: db, areEqual: nil, fetch: .first(query)))
   }
 
   /// Creates a live query of a statement's first row; a row equal to the last one changes nothing.
   public init<S: Statement>(
     wrappedValue: Value? = nil, _ db: BoutiqueDB, _ query: @escaping @Sendable () -> S
   ) where S.QueryValue.Output == Value, Value: Equatable {
-    self.init(wrappedValue: wrappedValue, db) { conn in try query().fetchOne(conn) }
+    projectedValue = LiveValue(
+      wrappedValue, QueryObservation(db: db, areEqual: { $0 == $1 }, fetch: .first(query)))
   }
 }

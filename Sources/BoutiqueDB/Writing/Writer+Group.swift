@@ -173,7 +173,7 @@ extension Writer {
     do {
       let savepoint = try memberSavepoint()
       try savepoint.begin()
-      let mark = collector.beginPart()
+      let part = collector.beginPart()
       do {
         limits.isShared = true
         limits.cancellation = member.cancellation
@@ -193,7 +193,7 @@ extension Writer {
         // A full disk has undone everything; nothing is left that could be kept.
         guard sqlite.isInTransaction else { throw error }
         try savepoint.undo()
-        collector.undo(to: mark)
+        collector.undo(part)
         progress.hasUndone = true
         if member.cancellation.isCancelled, error is CancellationError {
           // Depends on nothing that others did, and its caller wants to be gone.

@@ -144,6 +144,21 @@ final class Writer {
     hold.end()
   }
 
+  /// Moves the log into the database and notes it as complete, when no other process of ours is there.
+  ///
+  /// Call with the lease held, before closing.
+  func putToRest() {
+    guard let coordination, !coordination.hasOtherMember, isLogWhole else { return }
+    limits.wait = .zero
+    // A reader in the way, or a full disk: then the next session has no proof.
+    if sqlite.walIndexHeader().map({ $0.maxFrame > 0 }) ?? false,
+      (try? sqlite.checkpoint(.truncate))?.busy != false
+    {
+      return
+    }
+    coordination.noteRest { sqlite.logState }
+  }
+
   /// Closes the connection.
   ///
   /// The last one of all processes moves the log into the database, which must not happen beside a

@@ -107,9 +107,13 @@ enum InotifyLibrary {
     guard inotifytools_initialize() != 0 else {
       return explain(inotifytools_error())
     }
-    guard
-      case .watching(let watch) = watch("/proc/self/fd/\(number)", UInt32(IN_ATTRIB | IN_MODIFY))
-    else {
+    let watch: Int32
+    switch Self.watch("/proc/self/fd/\(number)", UInt32(IN_ATTRIB | IN_MODIFY)) {
+    case .watching(let number): watch = number
+    case .refused(let reason):
+      inotifytools_cleanup()
+      return "the wake-up file cannot be watched: \(reason)"
+    case .missing:
       inotifytools_cleanup()
       return "the wake-up file cannot be watched"
     }

@@ -4,15 +4,26 @@ import ProcessHarness
 extension Worker {
   /// `observe`: follows a query.
   ///
-  /// sql, arguments. Emits `value` with `rows` for each value until cancelled; `done` when the
-  /// sequence ends by itself.
+  /// sql, arguments; keep, to go on after an error. Emits `value` with `rows` for each value until
+  /// cancelled, and with `keep` `trouble` for each error; `done` when the sequence ends by itself.
   func observe(_ command: Command) async throws -> [String: JSONValue] {
     let sql = try command.text("sql")
     let values = try database().observe { connection in
       try connection.query(sql, arguments: command.arguments).map(\.values)
     }
-    for try await rows in values {
-      command.emit("value", ["rows": .list(rows.map { .list($0.map { JSONValue($0) }) })])
+    var iterator = values.makeAsyncIterator()
+    while true {
+      do {
+        guard let rows = try await iterator.next(isolation: nil) else { break }
+        command.emit("value", ["rows": .list(rows.map { .list($0.map { JSONValue($0) }) })])
+      } catch {
+        switch error {
+        case BoutiqueError.fileReplaced, BoutiqueError.closed: throw error
+        default:
+          guard command["keep"]?.bool == true else { throw error }
+          command.emit("trouble", describe(error))
+        }
+      }
     }
     try Task.checkCancellation()
     return [:]

@@ -75,6 +75,8 @@ final class Worker: Sendable {
     // Watching.
     case "observe": return try await observe(command)
     case "changes": return try await followChanges(command)
+    case "consume": return try await consume(command)
+    case "waitFor": return try await waitForToken(command)
     case "cancel": return try cancel(command)
     // Trouble.
     case "crash": kill(getpid(), SIGKILL)
