@@ -207,12 +207,16 @@ final class ChangeHub: Sendable {
 
   private func tell(_ observers: [any ChangeObserver], of changes: [ChangeSet]) {
     var works: [ReadWork] = []
+    // Not every observer answers with reads; any one that does can hand in those of all.
+    var submitter: (any ChangeObserver)?
     for observer in observers {
       for change in changes {
-        if let work = observer.work(for: change) { works.append(work) }
+        guard let work = observer.work(for: change) else { continue }
+        works.append(work)
+        submitter = observer
       }
     }
-    if !works.isEmpty { observers.first?.submit(works) }
+    submitter?.submit(works)
   }
 
   /// Ends all observation with an error.
