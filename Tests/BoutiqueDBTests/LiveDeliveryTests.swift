@@ -148,6 +148,26 @@ import Testing
     }
   }
 
+  @Test func `live queries and feeds beside each other all hear`() async throws {
+    try await withTestDatabase(configuration: Self.hourPoll, migrations: Self.plan) { db, _ in
+      let last = Mutex(-1)
+      let watching = Task {
+        for try await count in db.observe(ObservationTests.count) { last.withLock { $0 = count } }
+      }
+      // Observers are told in no order; the first of them is mostly a feed.
+      let feeds = (0..<5).map { _ in Task { for try await _ in db.changes() {} } }
+      while db.observerCount < 6 || last.withLock({ $0 }) < 0 { await Task.yield() }
+      let clock = ContinuousClock()
+      for round in 1...20 {
+        try await db.write(Self.add(round))
+        let bound = clock.now + .seconds(30)
+        while last.withLock({ $0 }) != round, clock.now < bound { await Task.yield() }
+        try #require(last.withLock { $0 } == round)
+      }
+      for task in feeds + [watching] { task.cancel() }
+    }
+  }
+
   @Test func `a hundred observers each get the first and the second value`() async throws {
     try await withTestDatabase(configuration: Self.hourPoll, migrations: Self.plan) { db, _ in
       let started = TickCounter()

@@ -129,6 +129,48 @@ import Testing
     }
   }
 
+  /// ```
+  /// first                      writer       second
+  /// asks: its run begins
+  ///                            commits
+  ///                                         asks the same: not the first one's run
+  /// its run ends
+  /// ```
+  @Test func `a run that began before a commit answers nobody who asks after it`() async throws {
+    let calls = TickCounter()
+    let gate = DispatchSemaphore(value: 0)
+    var configuration = ObservationTests.hourPoll
+    configuration.functions = [
+      BoutiqueFunction("gate", argumentCount: 0, isDeterministic: false) { _ in
+        calls.add()
+        if calls.value == 1 { gate.wait() }
+        return 0
+      }
+    ]
+    try await withTestDatabase(configuration: configuration, migrations: TransactionTests.plan) {
+      db, _ in
+      let query: @Sendable () -> SQLQueryExpression<Int> = {
+        #sql("SELECT (SELECT count(*) FROM t) + gate()", as: Int.self)
+      }
+      let early = Task {
+        var seen: [Int] = []
+        for try await count in db.observe(query) {
+          seen += count
+          if seen.last == 1 { break }
+        }
+        return seen
+      }
+      while calls.value == 0 { await Task.yield() }
+      try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (1)") }
+      let late = Task { try await first(db.observe(query)) }
+      let bound = ContinuousClock.now + .seconds(30)
+      while calls.value == 1, ContinuousClock.now < bound { await Task.yield() }
+      gate.signal()
+      #expect(try await late.value == [1])
+      #expect(try await early.value == [0, 1])
+    }
+  }
+
   @Test func `nobody gets a value that is older than what he knows of`() async throws {
     try await withTicks { db, _ in
       let query = Self.counting(above: 0)

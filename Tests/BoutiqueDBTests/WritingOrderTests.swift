@@ -1,5 +1,6 @@
 import BoutiqueDB
 import Foundation
+import SQLiteConnection
 import TestDatabase
 import Testing
 
@@ -97,6 +98,24 @@ import Testing
       await busy.release()
       try await patient.value
       #expect(!ran.isSet)
+    }
+  }
+
+  @Test func `a deadline that passes behind a program without this library names that program`()
+    async throws
+  {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      let foreign = try Connection(path: db.path)
+      try foreign.execute("BEGIN IMMEDIATE")
+      await #expect {
+        try await db.write(timeout: .milliseconds(200)) { _ in }
+      } throws: {
+        guard case BoutiqueError.lockTimeout(let timeout) = $0 else { return false }
+        return timeout.holder?.isForeign == true && timeout.waited >= .milliseconds(200)
+      }
+      try foreign.execute("COMMIT")
+      foreign.close()
+      try await db.write(timeout: .seconds(600)) { _ in }
     }
   }
 

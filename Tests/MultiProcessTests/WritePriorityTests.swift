@@ -93,8 +93,10 @@ extension MultiProcess {
       groupLimit: Int64
     ) async throws {
       try await withScene { scene in
+        // A quantum that is never used up: it is the priority that ends the turn.
         let busy = try await scene.opened(
-          "busy", ["aging": 3_600_000, "groupLimit": .integer(groupLimit)])
+          "busy",
+          ["aging": 3_600_000, "quantum": 3_600_000, "groupLimit": .integer(groupLimit)])
         let normal = try await scene.opened("normal")
         let held = busy.begin("hold", ["background": true])
         _ = try await busy.event("holding", of: held)

@@ -172,6 +172,12 @@ final class ChangeCollector: PreupdateObserver {
     schemaBefore = nil
     let mode = shapes.modes[CaptureSchema.schemaTable]
     for change in SchemaDifference(from: before, to: after).changes {
+      // The old name is recorded by the statement; whoever knows tables by name has to read the new one.
+      if change.kind == .update, let after = change.after, after.name != change.before?.name,
+        after.type == .text("table"), case .text(let name) = after.name
+      {
+        markWhole(name)
+      }
       let table = index(ofTable: ByteExactString(CaptureSchema.schemaTable), isMain: true)
       tables[table].isRecorded = true
       changes.append(
@@ -320,8 +326,8 @@ final class ChangeCollector: PreupdateObserver {
 
   /// What the transaction changed, in the order in which it happened.
   func summary() -> CommitSummary {
-    markVirtualTables()
     recordSchemaChanges()
+    markVirtualTables()
     var names: [ByteExactString] = []
     var newIndex: [Int?] = Array(repeating: nil, count: tables.count)
     var rows: [RecordedChange] = []

@@ -8,7 +8,7 @@ protocol ChangeObserver: AnyObject, Sendable {
   func didChange(_ change: ChangeSet)
   /// As `didChange`, for one who answers with a read: the hub hands in those of all observers at once.
   func work(for change: ChangeSet) -> ReadWork?
-  /// Hands in reads of observers of one database.
+  /// Hands in reads of observers of one database; called on one who has given any.
   func submit(_ works: [ReadWork])
   /// Called once, when no more changes will come: the file was replaced, or the database closed.
   func didEnd(_ error: any Error)
@@ -24,6 +24,7 @@ extension ChangeObserver {
     didChange(change)
     return nil
   }
+  // Only one who gives work is asked to hand it in.
   func submit(_ works: [ReadWork]) {}
   func settle(_ settlement: Settlement, for actor: ObjectIdentifier) {}
   func didSettle() {}

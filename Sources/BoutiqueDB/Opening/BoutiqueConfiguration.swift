@@ -116,7 +116,7 @@ public struct BoutiqueConfiguration: Sendable {
   /// How long a process keeps the write lease while it has more writes waiting and others wait too.
   public var leaseQuantum: Duration = .milliseconds(1)
   /// How many waiting writes of this process share one commit at most; 1 gives each its own.
-  public var groupCommitLimit = 32
+  public var groupCommitLimit = 64
   /// How long a background write lets normal ones go first, in this process and others; from then on it
   /// is one of them.
   public var backgroundWriteAging: Duration = .seconds(1)

@@ -120,7 +120,10 @@ extension Writer {
     let head = wantsToken ? ChangeToken(try ChangeReader.head(on: sqlite)) : nil
     let change = try commit(hasChanges: progress.hasChanges)
     if let change, let generation {
-      note(ChangeToken(generation: generation, number: change.token, stamp: change.stamp))
+      note(
+        ChangeToken(
+          generation: generation, number: change.token, stamp: change.stamp,
+          counter: change.counterAfter, continuity: change.continuity))
     } else if let head {
       note(head)
     }

@@ -283,7 +283,10 @@ final class Writer {
     do {
       try transaction.begin()
     } catch {
-      if let cancellation, !cancellation.end() { throw cancellation.stop ?? CancellationError() }
+      // A time limit that is over here has been waited away: that is a matter of the lock.
+      if let cancellation, !cancellation.end(), cancellation.isCancelled {
+        throw CancellationError()
+      }
       guard error.code.primary == .busy else { throw error }
       throw BoutiqueError.lockTimeout(
         LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))

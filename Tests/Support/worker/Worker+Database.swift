@@ -7,7 +7,8 @@ extension Worker {
   /// `open`: opens the database of this worker.
   ///
   /// path; label, poll, lockTimeout and migrationTimeout (milliseconds), inotify, readOnly, create,
-  /// readers, logBound (bytes), retention (changes kept), groupLimit, longHold and aging (milliseconds); migrations: a list of
+  /// readers, logBound (bytes), retention (changes kept), groupLimit, longHold, aging and quantum
+  /// (milliseconds); migrations: a list of
   /// `{id, sql: […], crash}`. Emits `migrating` with the id as each migration runs, and `longHold` when a
   /// lease is held for long, if `longHold` was given.
   func open(_ command: Command) async throws -> [String: JSONValue] {
@@ -27,6 +28,7 @@ extension Worker {
     }
     if let bound = command["logBound"]?.int { configuration.writeAheadLogBound = Int64(bound) }
     if let limit = command["groupLimit"]?.int { configuration.groupCommitLimit = limit }
+    if let quantum = command.milliseconds("quantum") { configuration.leaseQuantum = quantum }
     if let span = command.milliseconds("aging") { configuration.backgroundWriteAging = span }
     if let warning = command.milliseconds("longHold") {
       configuration.longHoldWarning = warning
