@@ -54,7 +54,9 @@ import Testing
       try foreign(db.path, "DELETE FROM t WHERE id > 4")
       var feed = db.changes(since: start).makeAsyncIterator()
       var seen: [BoutiqueChange] = []
-      while seen.map(\.rows.count).reduce(0, +) < 5 { seen.append(try #require(try await feed.next())) }
+      while seen.map(\.rows.count).reduce(0, +) < 5 {
+        seen.append(try #require(try await feed.next()))
+      }
       #expect(seen.allSatisfy { !$0.isEverything })
       #expect(
         seen.map(\.rows) == [
@@ -164,7 +166,8 @@ import Testing
     try await withTestDatabase(configuration: Self.precise, migrations: Self.plan) { db, _ in
       let start = try await db.currentToken()
       try foreign(
-        db.path, "CREATE TABLE made (id INTEGER PRIMARY KEY, v)", "INSERT INTO made VALUES (1, 'a')")
+        db.path, "CREATE TABLE made (id INTEGER PRIMARY KEY, v)", "INSERT INTO made VALUES (1, 'a')"
+      )
       var feed = db.changes(since: start).makeAsyncIterator()
       #expect(try await feed.next()?.isEverything == true)
       try await db.write { _ = try $0.execute("INSERT INTO plain VALUES (1)") }
@@ -305,7 +308,8 @@ import Testing
     }
   }
 
-  @Test func `a reader that cannot write hears of everything, and is not told twice`() async throws {
+  @Test func `a reader that cannot write hears of everything, and is not told twice`() async throws
+  {
     try await withTestDatabase(configuration: Self.precise, migrations: Self.plan) { db, _ in
       try await db.write { _ = try $0.execute("INSERT INTO plain VALUES (1)") }
       var configuration = BoutiqueConfiguration()

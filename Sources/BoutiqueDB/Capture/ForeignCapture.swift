@@ -285,17 +285,19 @@ final class ForeignCapture {
     // A trigger whose table is gone makes every write of everybody fail, this one included.
     try CaptureSchema.installForeignTable(on: sqlite)
     let wanted = isPrecise ? ForeignTriggers.all(for: schema.captured) : []
-    var missing = Dictionary(wanted.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    var missing = Dictionary(
+      wanted.map { (ByteExactString($0.name), $0) }, uniquingKeysWith: { first, _ in first })
     for existing in try triggers() {
-      if let trigger = missing[existing.name], trigger.sql == existing.sql,
-        trigger.table == existing.table
+      if let trigger = missing[ByteExactString(existing.name)],
+        ByteExactString(trigger.sql) == ByteExactString(existing.sql),
+        ByteExactString(trigger.table) == ByteExactString(existing.table)
       {
-        missing[existing.name] = nil
+        missing[ByteExactString(existing.name)] = nil
       } else {
         try drop(existing.name)
       }
     }
-    for trigger in wanted where missing[trigger.name] != nil {
+    for trigger in wanted where missing[ByteExactString(trigger.name)] != nil {
       try sqlite.executeScript(trigger.sql)
       hasChangedSchema = true
     }

@@ -110,7 +110,7 @@ enum ForeignTriggers {
       }
     }
 
-    /// `kind, table_name, columns, key1, …`
+    /// The beginning of a note: kind, table, columns and key follow.
     var target: String {
       "INSERT INTO boutiquedb_foreign (kind, table_name, columns"
         + (1...max(1, key.count)).map { ", key\($0)" }.joined() + ")"

@@ -90,7 +90,10 @@ extension MultiProcess {
         let commands = workers.enumerated().map { index, worker in
           worker.begin(
             "increment",
-            ["sql": .text(Self.increment("library\(index + 1)")), "times": .integer(Int64(load.library))])
+            [
+              "sql": .text(Self.increment("library\(index + 1)")),
+              "times": .integer(Int64(load.library)),
+            ])
         }
         for python in pythons {
           _ = try await python.next("the end of round \(round)") { $0.text == "done" }

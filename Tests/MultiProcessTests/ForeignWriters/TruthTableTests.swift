@@ -248,7 +248,9 @@ struct TruthTableRun {
       try conn.query("SELECT name FROM pragma_table_xinfo(?) ORDER BY cid", row.table)
         .map { try $0.decode(0, as: String.self) }
     }
-    text += " (" + row.columns.map { names.indices.contains($0) ? names[$0] : "\($0)" }
+    text +=
+      " ("
+      + row.columns.map { names.indices.contains($0) ? names[$0] : "\($0)" }
       .joined(separator: ", ") + ")"
     return text
   }
