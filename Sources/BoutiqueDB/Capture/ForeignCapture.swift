@@ -106,7 +106,10 @@ final class ForeignCapture {
     }
     // Without a counter nothing is proof, and readers do without the chain.
     guard counter != nil else { return nil }
-    if let before, let counter, let summary = try describe(commits: counter &- before) {
+    if let before, let counter, try isProven(),
+      let summary = try ForeignDescription(of: schema, rowLimit: rowLimit, on: sqlite)
+        .adopt(commits: counter &- before)
+    {
       return Adoption(summary: summary, counterBefore: before)
     }
     try restore(clearing: true)
@@ -204,77 +207,16 @@ final class ForeignCapture {
     self.selection = selection
     schema = ForeignTable.Schema()
     for key in [Self.modeKey, Self.selectionKey, Self.proofKey, Self.adoptedKey] {
-      try setMeta(key, nil)
+      try Self.setMeta(key, nil, on: sqlite)
     }
     guard isPrecise else { return }
     schema = try ForeignTable.schema(of: sqlite, selection: selection)
-    try setMeta(Self.modeKey, "precise")
+    try Self.setMeta(Self.modeKey, "precise", on: sqlite)
     if let selection {
       let names = try JSONEncoder().encode(selection.sorted())
-      try setMeta(Self.selectionKey, String(decoding: names, as: UTF8.self))
+      try Self.setMeta(
+        Self.selectionKey, String(decoding: names, as: UTF8.self), on: sqlite)
     }
-  }
-
-  // MARK: Description
-
-  /// Returns what the notes tell of that many commits; nil when they are no proof.
-  private func describe(commits: UInt32) throws -> CommitSummary? {
-    guard Int32(bitPattern: commits) > 0, try isProven() else { return nil }
-    let adopted = try Self.meta(Self.adoptedKey, on: sqlite).flatMap { Int64($0) } ?? 0
-    var notes = ForeignNotes(tables: schema.captured, rowLimit: rowLimit)
-    let select = try sqlite.prepare(
-      """
-      SELECT id, kind, table_name, columns, key1, key2, key3, key4, key5, key6
-        FROM boutiquedb_foreign ORDER BY id
-      """)
-    defer { select.reset() }
-    // The last adopted note is still there, unless somebody emptied the table.
-    if adopted > 0 {
-      guard try select.step(), select.int64(0) == adopted else { return nil }
-    }
-    var last = adopted
-    while try select.step() {
-      guard select.int64(0) == last + 1 else { return nil }
-      last += 1
-      let isOurs = notes.add(
-        kind: select.int64(1), table: select.text(2),
-        columns: select.isNull(3) ? nil : select.text(3),
-        key: (4..<10).map { select.value($0) })
-      guard isOurs else { return nil }
-    }
-    select.reset()
-    guard last - adopted >= Int64(commits) else { return nil }
-    let summary = try notes.summary(uncaptured: schema.uncaptured, isThere: isThere)
-    try sqlite.execute(
-      "DELETE FROM boutiquedb_foreign WHERE id < (SELECT max(id) FROM boutiquedb_foreign)")
-    try setMeta(Self.adoptedKey, String(last))
-    return summary
-  }
-
-  private func isThere(_ table: ForeignTable, _ key: RowKey) throws -> Bool {
-    var conditions: [String]
-    var values: [SQLiteValue]
-    switch (table.detail, key) {
-    case (.rowID(let name), .rowID(let id)):
-      conditions = ["\(quoted(identifier: name)) = ?1"]
-      values = [.integer(id)]
-    case (.keyColumns(let names), .columns(let key)):
-      // Once by the index and its collation, once by what it is.
-      conditions = names.enumerated().flatMap { index, name in
-        let column = quoted(identifier: name)
-        return ["\(column) = ?\(index + 1)", "\(column) = ?\(index + 1) COLLATE BINARY"]
-      }
-      values = key
-    default: return true
-    }
-    let select = try sqlite.prepare(
-      "SELECT 1 FROM main.\(quoted(identifier: table.name)) WHERE "
-        + conditions.joined(separator: " AND "))
-    defer { select.reset() }
-    for (index, value) in values.enumerated() {
-      try select.bind(value, at: Int32(clamping: index + 1))
-    }
-    return try select.step()
   }
 
   // MARK: Triggers
@@ -310,9 +252,11 @@ final class ForeignCapture {
     hasLeftovers = false
     if clearing {
       try sqlite.execute("DELETE FROM boutiquedb_foreign")
-      try setMeta(Self.adoptedKey, nil)
+      try Self.setMeta(Self.adoptedKey, nil, on: sqlite)
     }
-    if isPrecise { try setMeta(Self.proofKey, ForeignProof.current(on: sqlite).text) }
+    if isPrecise {
+      try Self.setMeta(Self.proofKey, ForeignProof.current(on: sqlite).text, on: sqlite)
+    }
   }
 
   private func triggers() throws(SQLiteError) -> [ForeignTriggers.Trigger] {
@@ -328,17 +272,6 @@ final class ForeignCapture {
       found.append(.init(name: select.text(0), table: select.text(1), sql: select.text(2)))
     }
     return found
-  }
-
-  private func setMeta(_ key: String, _ value: String?) throws(SQLiteError) {
-    let change = try sqlite.prepare(
-      value == nil
-        ? "DELETE FROM boutiquedb_meta WHERE key = ?1"
-        : "INSERT OR REPLACE INTO boutiquedb_meta (key, value) VALUES (?1, ?2)")
-    defer { change.reset() }
-    try change.bind(key, at: 1)
-    if let value { try change.bind(value, at: 2) }
-    try change.run()
   }
 
   private func drop(_ name: String) throws {

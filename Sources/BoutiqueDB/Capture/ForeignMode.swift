@@ -31,4 +31,18 @@ extension ForeignCapture {
       return nil
     }
   }
+
+  /// Sets what the database says; nil takes it away.
+  static func setMeta(
+    _ key: String, _ value: String?, on sqlite: Connection
+  ) throws(SQLiteError) {
+    let change = try sqlite.prepare(
+      value == nil
+        ? "DELETE FROM boutiquedb_meta WHERE key = ?1"
+        : "INSERT OR REPLACE INTO boutiquedb_meta (key, value) VALUES (?1, ?2)")
+    defer { change.reset() }
+    try change.bind(key, at: 1)
+    if let value { try change.bind(value, at: 2) }
+    try change.run()
+  }
 }
