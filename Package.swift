@@ -114,7 +114,9 @@ let package = Package(
       path: "Tools/boutique-locks", swiftSettings: strict),
     .executableTarget(
       name: "boutique-bench",
-      dependencies: ["BoutiqueDB", "SQLiteConnection", "SharedFileCoordination", "CommandLineSupport"],
+      dependencies: [
+        "BoutiqueDB", "SQLiteConnection", "SharedFileCoordination", "CommandLineSupport",
+      ],
       path: "Tools/boutique-bench", swiftSettings: strict),
 
     // Small programs that the documents show.
@@ -130,7 +132,7 @@ let package = Package(
 
     // Long random runs.
     .target(
-      name: "ConvergenceChecker", dependencies: ["BoutiqueDB"],
+      name: "ConvergenceChecker", dependencies: ["BoutiqueDB", "ProcessHarness"],
       path: "StressTests/ConvergenceChecker", swiftSettings: strict),
     .executableTarget(
       name: "boutique-converge", dependencies: ["ConvergenceChecker", "CommandLineSupport"],
@@ -164,7 +166,8 @@ let package = Package(
       name: "SharedFileCoordinationTests", dependencies: ["SharedFileCoordination", "CLinuxShims"],
       swiftSettings: strict),
     .testTarget(
-      name: "BoutiqueDBTests", dependencies: ["BoutiqueDB", "SQLiteConnection", "TestDatabase"],
+      name: "BoutiqueDBTests",
+      dependencies: ["BoutiqueDB", "SQLiteConnection", "ProcessHarness", "TestDatabase"],
       swiftSettings: strict),
     .testTarget(
       name: "DocumentedSnippets", dependencies: ["BoutiqueDB", "TestDatabase"],

@@ -70,20 +70,50 @@ public final class BoutiqueDB: Sendable {
   /// queries of the actor that called it: those that were waiting for a value have got it (but a query that
   /// takes longer than a second is not waited for).
   ///
+  /// Small writes that wait at the same time may share one commit (``BoutiqueConfiguration/groupCommitLimit``);
+  /// each still is all or nothing by itself, and none returns before the commit.
+  ///
   /// - Parameters:
+  ///   - priority: a background write lets normal ones go first, of every process, though not for ever.
+  ///   - timeout: how long waiting and running may take together, instead of
+  ///     ``BoutiqueConfiguration/writeLockTimeout`` for the waiting alone. When it is over while the write
+  ///     waits, ``BoutiqueError/lockTimeout(_:)`` is thrown; when it is over before the closure has ended,
+  ///     the running statement is interrupted, everything undone, and ``BoutiqueError/writeTimedOut(_:)``
+  ///     thrown.
   ///   - isolation: the actor that calls; it is found by itself.
-  ///   - body: runs on the database's writer thread. It must not wait for another write of the same database.
+  ///   - body: runs on the database's writer thread, once. It must not wait for another write of the same
+  ///     database.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, ``BoutiqueError``, or `CancellationError`.
   @discardableResult
   public func write<R: Sendable>(
+    priority: WritePriority = .normal, timeout: Duration? = nil,
     isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
   ) async throws -> R {
-    let result = try await core.write(purpose: "write", body)
+    let result = try await core.write(
+      purpose: "write", priority: priority, limit: timeout, body)
     await core.hub.settle(isolation: isolation)
     return result
   }
+
+  /// Runs a closure as ``write(priority:timeout:_:)`` does, and says which commit holds it.
+  ///
+  /// - Returns: what `body` returns, and the token of its commit. When nothing was changed the token is at
+  ///   least as new as everything that `body` saw.
+  public func writeWithToken<R: Sendable>(
+    priority: WritePriority = .normal, timeout: Duration? = nil,
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
+  ) async throws -> (value: R, token: ChangeToken) {
+    let result = try await core.writeWithToken(
+      purpose: "write", priority: priority, limit: timeout, body)
+    await core.hub.settle(isolation: isolation)
+    return result
+  }
+
+  /// How many writes of this open database wait for their turn.
+  package var waitingWriteCount: Int { core.gate?.waitingCount ?? 0 }
 
   /// Runs a closure in one snapshot: everything it reads is of one moment, whatever others commit.
   ///
@@ -99,7 +129,23 @@ public final class BoutiqueDB: Sendable {
 
   /// Returns the position of the newest commit, to begin a change feed from.
   public func currentToken() async throws -> ChangeToken {
-    let position = try await core.read { try ChangeReader.head(on: $0.sqlite) }
+    let core = core
+    let position = try await core.read { connection in
+      // Before the first statement, and so before the snapshot is taken.
+      let presence = core.presence(on: connection.sqlite)
+      return try ChangeReader.head(continuity: presence.continuity, on: connection.sqlite)
+    }
+    return ChangeToken(position)
+  }
+
+  /// Returns the position before the oldest commit that the change log still holds, to begin a change feed
+  /// from.
+  public func oldestToken() async throws -> ChangeToken {
+    let core = core
+    let position = try await core.read { connection in
+      let presence = core.presence(on: connection.sqlite)
+      return try ChangeReader.oldest(continuity: presence.continuity, on: connection.sqlite)
+    }
     return ChangeToken(position)
   }
 

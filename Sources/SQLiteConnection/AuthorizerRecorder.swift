@@ -10,8 +10,9 @@ internal import CSQLite
 final class AuthorizerRecorder {
   private(set) var reads: [String: Set<String>] = [:]
   private(set) var effects = StatementEffects()
-  /// Tables read without a column and without a database name, to be looked up afterwards.
-  private(set) var unresolved: Set<String> = []
+  /// Tables read without a column, to be looked up afterwards: SQLite tells their names as the statement
+  /// spells them, and the database's name only if the statement has it.
+  private var unresolved: Set<TableInText> = []
   /// Whether a virtual table may have been connected, and the rest may in part be its own doing.
   private(set) var isMixed = false
   private var isUsed = false
@@ -75,15 +76,12 @@ final class AuthorizerRecorder {
     _ databaseName: UnsafePointer<CChar>?
   ) {
     guard let table else { return }
-    if databaseName == nil {
-      unresolved.insert(String(cString: table))
-      return
-    }
-    let name = qualifiedName(table, databaseName)
-    if let column, column.pointee != 0 {
-      reads[name, default: []].insert(String(cString: column))
-    } else if reads[name] == nil {
-      reads[name] = []
+    if let databaseName, let column, column.pointee != 0 {
+      reads[qualifiedName(table, databaseName), default: []].insert(String(cString: column))
+    } else {
+      unresolved.insert(
+        TableInText(
+          database: databaseName.map { String(cString: $0) }, name: String(cString: table)))
     }
   }
 
@@ -176,30 +174,64 @@ final class AuthorizerRecorder {
 
   /// Hands over what was collected, and starts anew.
   func take(on database: OpaquePointer) -> (ReadSet, StatementEffects) {
+    var (reads, effects, unresolved) = (reads, effects, unresolved)
     for table in unresolved {
       let name = resolve(table, on: database)
       if reads[name] == nil { reads[name] = [] }
     }
-    let result = (ReadSet(tables: reads), effects)
+    unresolved = []
+    // Also what looking up the names has left.
     discard()
-    return result
+    return (ReadSet(tables: reads), effects)
   }
 
-  /// Finds the database of a table named without one, in SQLite's order: temp, main, attached.
+  /// Finds a table that was named without a database in SQLite's order: temp, main, attached; and its name as
+  /// the schema has it.
   ///
   /// The name may be a common table expression's; then it stays as it is.
-  private func resolve(_ table: String, on database: OpaquePointer) -> String {
-    func exists(in name: UnsafePointer<CChar>) -> Bool {
-      sqlite3_table_column_metadata(database, name, table, nil, nil, nil, nil, nil, nil)
+  private func resolve(_ table: TableInText, on database: OpaquePointer) -> String {
+    func exists(in name: String) -> Bool {
+      sqlite3_table_column_metadata(database, name, table.name, nil, nil, nil, nil, nil, nil)
         == SQLITE_OK
     }
-    if exists(in: "temp") { return "temp.\(table)" }
-    if exists(in: "main") { return table }
+    var names = ["temp", "main"]
     var index: Int32 = 2
     while let name = sqlite3_db_name(database, index) {
-      if exists(in: name) { return "\(String(cString: name)).\(table)" }
+      names.append(String(cString: name))
       index += 1
     }
-    return table
+    guard let found = table.database?.lowercased() ?? names.first(where: exists) else {
+      return table.name
+    }
+    let name = storedName(of: table.name, in: found, on: database)
+    return found == "main" ? name : "\(found).\(name)"
   }
+
+  /// Returns a table's name as it was spelled when it was made; changes carry that one.
+  private func storedName(
+    of name: String, in schema: String, on database: OpaquePointer
+  ) -> String {
+    let quoted = schema.split(separator: "\"", omittingEmptySubsequences: false)
+      .joined(separator: "\"\"")
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    // NOCASE is how SQLite compares names: without regard to the case of ASCII letters.
+    let sql = """
+      SELECT name FROM "\(quoted)".sqlite_schema
+        WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE
+      """
+    let bytes = Array(name.utf8)
+    let isFound =
+      sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK
+      && boutique_sqlite_bind_text(statement, 1, bytes, UInt64(bytes.count)) == SQLITE_OK
+      && sqlite3_step(statement) == SQLITE_ROW
+    guard isFound, let text = sqlite3_column_text(statement, 0) else { return name }
+    return String(cString: text)
+  }
+}
+
+/// A table as the text of a statement names it.
+private struct TableInText: Hashable {
+  var database: String?
+  var name: String
 }

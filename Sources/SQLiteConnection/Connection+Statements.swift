@@ -84,11 +84,26 @@ extension Connection {
     return false
   }
 
+  /// Returns whether a statement that writes is under way.
+  ///
+  /// From inside SQLite's handlers too. To interrupt such a statement ends its whole transaction.
+  package func hasBusyWritingStatement() -> Bool {
+    guard let database = handle.database else { return false }
+    var statement = sqlite3_next_stmt(database, nil)
+    while let current = statement {
+      if sqlite3_stmt_busy(current) != 0, sqlite3_stmt_readonly(current) == 0 { return true }
+      statement = sqlite3_next_stmt(database, current)
+    }
+    return false
+  }
+
   /// Resets every statement of ours that is busy.
   ///
   /// Statements that a virtual table made for itself are left alone: resetting one under FTS5's
   /// open blob would leave it with a cursor that is gone.
   package func resetBusyStatements() {
+    // The common case, after each closure; asking SQLite alone is several times cheaper.
+    guard hasBusyStatement() else { return }
     handle.forEachStatement { statement in
       if statement.isBusy { statement.reset() }
     }

@@ -99,6 +99,15 @@ package final class Connection {
     return sqlite3_get_autocommit(database) == 0
   }
 
+  /// Whether the open transaction has violated foreign keys that are checked at its end.
+  package var hasDeferredViolations: Bool {
+    guard let database = handle.database else { return false }
+    var count: Int32 = 0
+    var highest: Int32 = 0
+    sqlite3_db_status(database, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0)
+    return count > 0
+  }
+
   /// How many rows the last statement changed.
   package var changes: Int64 {
     guard let database = handle.database else { return 0 }

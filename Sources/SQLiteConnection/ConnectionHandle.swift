@@ -9,6 +9,8 @@ final class ConnectionHandle {
   /// The open database, `nil` once closed or abandoned.
   private(set) var database: OpaquePointer?
   let recorder = AuthorizerRecorder()
+  /// Who is told of changes, and of statements that failed; gone once the connection is closed.
+  var preupdateObserver: (any PreupdateObserver)?
   /// Every statement that has a pointer.
   ///
   /// A statement takes itself out when it is deinitialised, so none of these references dangles.
@@ -40,6 +42,7 @@ final class ConnectionHandle {
     let living = statements.values.map { $0.takeUnretainedValue() }
     statements = [:]
     for statement in living { statement.invalidate(finalizing: finalizing) }
+    preupdateObserver = nil
     defer { database = nil }
     return database
   }

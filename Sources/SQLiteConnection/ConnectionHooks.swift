@@ -118,6 +118,7 @@ extension Connection {
       _ = sqlite3_preupdate_hook(database, nil, nil)
     }
     hooks.preupdate = box
+    handle.preupdateObserver = observer
   }
 
   /// Sets who is told, after each commit to the log of the main database, how many frames it has.

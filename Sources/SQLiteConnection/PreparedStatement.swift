@@ -24,6 +24,8 @@ package final class PreparedStatement {
   package let sql: String
   /// Whether it leaves the content of the database alone (`sqlite3_stmt_readonly`).
   package let isReadOnly: Bool
+  /// Whether its text has the word ROLLBACK: it may end the transaction, or make something that does.
+  package let mentionsRollback: Bool
   /// How many parameters it has.
   package let parameterCount: Int
   /// The tables and columns it reads, as of its last compilation.
@@ -36,6 +38,8 @@ package final class PreparedStatement {
   private(set) var pointer: OpaquePointer?
   private var state = State.ready
   private var reprepareCount: Int32 = 0
+  /// Where the observer of changes stood when this run began; nil when nobody has to hear of its failure.
+  private var mark: StatementMark?
   var cachedColumnNames: [String]?
   /// When the cache handed it out last; only the cache writes it.
   var lastUse: UInt64 = 0
@@ -47,6 +51,7 @@ package final class PreparedStatement {
     self.sql = sql
     self.handle = handle
     isReadOnly = sqlite3_stmt_readonly(pointer) != 0
+    mentionsRollback = ConflictText.mentionsRollback(sql)
     parameterCount = Int(sqlite3_bind_parameter_count(pointer))
     readSet = compilation.readSet
     effects = compilation.effects
@@ -108,21 +113,26 @@ package final class PreparedStatement {
   package func reset() {
     guard state != .idle else { return }
     state = .idle
-    guard let pointer else { return }
-    sqlite3_reset(pointer)
-    if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
+    resetPointer()
   }
 
   /// Resets and clears the parameters, and keeps the statement: the cache hands it to nobody else.
   package func rewind() {
+    guard pointer != nil else { return }
+    resetPointer()
+    state = .ready
+  }
+
+  private func resetPointer() {
+    mark = nil
     guard let pointer else { return }
     sqlite3_reset(pointer)
     if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
-    state = .ready
   }
 
   /// The step that may find a changed schema and compile the statement anew.
   private func firstStep() throws(SQLiteError) -> Bool {
+    mark = isReadOnly ? nil : handle.preupdateObserver?.statementWillBegin()
     let code = sqlite3_step(pointer)
     switch code {
     case SQLITE_ROW: state = .row
@@ -149,8 +159,15 @@ package final class PreparedStatement {
 
   private func failure(_ code: Int32) -> SQLiteError {
     let error = misuseOrError(code)
+    let keepsRows = handle.database.map { sqlite3_changes64($0) > 0 } ?? false
+    let mark = mark
     state = .ready
     reset()
+    // Only now, since the observer may look something up. When the transaction is over too, all is undone.
+    if let mark, let database = handle.database, sqlite3_get_autocommit(database) == 0 {
+      handle.preupdateObserver?.statementDidFail(
+        StatementFailure(mark: mark, keepsRows: keepsRows, sql: sql))
+    }
     return error
   }
 

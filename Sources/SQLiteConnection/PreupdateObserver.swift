@@ -4,6 +4,49 @@ internal import CSQLite
 package protocol PreupdateObserver: AnyObject {
   /// Called inside the statement that changes the row; it must not run SQL on the connection.
   func willChange(_ change: borrowing PreupdateChange)
+  /// Called before a statement that may write is run.
+  ///
+  /// - Returns: a mark that is handed back if the statement fails.
+  func statementWillBegin() -> StatementMark
+  /// Called when such a statement has failed and the transaction goes on.
+  func statementDidFail(_ failure: StatementFailure)
+}
+
+extension PreupdateObserver {
+  /// Marks nothing.
+  package func statementWillBegin() -> StatementMark { StatementMark(0, 0, 0) }
+  /// Ignores the failure.
+  package func statementDidFail(_ failure: StatementFailure) {}
+}
+
+/// Where an observer stood when a statement began; the numbers are the observer's.
+package struct StatementMark: Sendable {
+  /// The observer's first number.
+  package var first: Int
+  /// The observer's second number.
+  package var second: Int
+  /// The observer's third number.
+  package var third: Int
+
+  /// Makes a mark of three numbers.
+  package init(_ first: Int, _ second: Int, _ third: Int) {
+    self.first = first
+    self.second = second
+    self.third = third
+  }
+}
+
+/// A statement that failed inside a transaction that goes on.
+package struct StatementFailure {
+  /// Where the observer stood when it began.
+  package var mark: StatementMark
+  /// Whether what it changed before it failed is certainly still there (`OR FAIL`).
+  ///
+  /// SQLite counts the rows of a failed statement only when they stay. Rows that only its triggers changed
+  /// are not counted.
+  package var keepsRows: Bool
+  /// Its text.
+  package var sql: String
 }
 
 /// One row that is about to change; valid only during the call that hands it over.
@@ -73,7 +116,7 @@ package struct PreupdateChange: ~Copyable {
   /// Returns a column before the change; NULL for an insertion.
   package func oldValue(_ column: Int) -> SQLiteValue {
     guard kind != .insert else { return .null }
-    return SQLiteValue(rawOld(column))
+    return SQLiteValue(raw(old: column))
   }
 
   /// Returns a column after the change; NULL for a deletion.
@@ -81,24 +124,26 @@ package struct PreupdateChange: ~Copyable {
   /// A whole number inserted into a REAL column comes as the integer that SQLite stores.
   package func newValue(_ column: Int) -> SQLiteValue {
     guard kind != .delete else { return .null }
-    return SQLiteValue(rawNew(column))
+    return SQLiteValue(raw(new: column))
   }
 
   /// Returns whether an update gives a column another type or other bytes.
   ///
   /// True for insertions and deletions, and where SQLite cannot tell.
   package func columnDiffers(_ column: Int) -> Bool {
-    guard kind == .update, let old = rawOld(column), let new = rawNew(column) else { return true }
+    guard kind == .update, let old = raw(old: column), let new = raw(new: column) else {
+      return true
+    }
     return boutique_sqlite_values_equal(old, new) == 0
   }
 
-  private func rawOld(_ column: Int) -> OpaquePointer? {
+  func raw(old column: Int) -> OpaquePointer? {
     var value: OpaquePointer?
     let code = sqlite3_preupdate_old(database, Int32(clamping: column), &value)
     return code == SQLITE_OK ? value : nil
   }
 
-  private func rawNew(_ column: Int) -> OpaquePointer? {
+  func raw(new column: Int) -> OpaquePointer? {
     var value: OpaquePointer?
     let code = sqlite3_preupdate_new(database, Int32(clamping: column), &value)
     return code == SQLITE_OK ? value : nil

@@ -39,6 +39,11 @@ package enum SQLiteValue: Sendable, Hashable {
 
   /// Copies an SQLite value; `nil` is the null pointer and reads as NULL.
   init(_ value: OpaquePointer?) {
+    // SQLite itself would follow the null pointer.
+    guard let value else {
+      self = .null
+      return
+    }
     switch sqlite3_value_type(value) {
     case SQLITE_INTEGER:
       self = .integer(sqlite3_value_int64(value))

@@ -1,7 +1,8 @@
 /// The statements of a connection by their text, the least recently used of them evicted first.
 struct StatementCache {
   let capacity: Int
-  private var statements: [String: PreparedStatement] = [:]
+  // Texts that Unicode holds equal are different statements to SQLite.
+  private var statements: [ByteExactString: PreparedStatement] = [:]
   private var clock: UInt64 = 0
 
   init(capacity: Int) {
@@ -13,7 +14,7 @@ struct StatementCache {
 
   /// Returns the statement of this text, marked as in use, unless there is none or it is in use.
   mutating func checkOut(_ sql: String) -> PreparedStatement? {
-    guard let index = statements.index(forKey: sql) else { return nil }
+    guard let index = statements.index(forKey: ByteExactString(sql)) else { return nil }
     if statements[index].value.isInUse {
       // Dropped without a reset: nobody but the cache has it any more.
       guard isKnownUniquelyReferenced(&statements.values[index]) else { return nil }
@@ -28,12 +29,13 @@ struct StatementCache {
 
   /// Keeps a statement, unless its text has one already.
   mutating func insert(_ statement: PreparedStatement) {
-    guard capacity > 0, statements[statement.sql] == nil else { return }
+    let key = ByteExactString(statement.sql)
+    guard capacity > 0, statements[key] == nil else { return }
     if statements.count >= capacity { evict() }
     guard statements.count < capacity else { return }
     clock &+= 1
     statement.lastUse = clock
-    statements[statement.sql] = statement
+    statements[key] = statement
   }
 
   /// Drops the idle statement that was used longest ago.
@@ -43,7 +45,7 @@ struct StatementCache {
   private mutating func evict() {
     let idle = statements.values.lazy.filter { !$0.isInUse }
     guard let oldest = idle.min(by: { $0.lastUse < $1.lastUse }) else { return }
-    statements[oldest.sql] = nil
+    statements[ByteExactString(oldest.sql)] = nil
   }
 
   /// Drops every statement; those in use stay alive with whoever uses them.

@@ -26,6 +26,11 @@ package struct ForkGuard: Sendable {
     generation == clx_fork_generation() && pid == getpid()
   }
 
+  /// Whether the C library has not forked since: the same without a system call, for what is asked often.
+  ///
+  /// Does not see a bare `clone`.
+  package var isSameGeneration: Bool { generation == clx_fork_generation() }
+
   /// Throws when this process is a forked child of the one that made the guard.
   package func check(path: String) throws(CoordinationError) {
     if !isSameProcess { throw .usedAcrossFork(path: path) }

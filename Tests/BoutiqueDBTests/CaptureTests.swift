@@ -105,6 +105,32 @@ import Testing
     }
   }
 
+  @Test(arguments: ["", ", content='', columnsize=0"])
+  func `full text is captured with the tables that are written during commit`(
+    options: String
+  ) async throws {
+    try await withTestDatabase { db, _ in
+      try await db.write {
+        _ = try $0.execute("CREATE VIRTUAL TABLE word USING fts5 (body\(options))")
+      }
+      let start = try await db.currentToken()
+      try await db.write { _ = try $0.execute("INSERT INTO word (rowid, body) VALUES (1, 'a')") }
+      var feed = db.changes(since: start).makeAsyncIterator()
+      let change = try #require(try await feed.next())
+      #expect(change.wholeTables.isSuperset(of: ["word", "word_data", "word_idx"]))
+    }
+  }
+
+  @Test func `a renamed table is named as it was called and as it is called`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      let start = try await db.currentToken()
+      try await db.write { _ = try $0.execute("ALTER TABLE plain RENAME TO \"new name\"") }
+      var feed = db.changes(since: start).makeAsyncIterator()
+      let change = try #require(try await feed.next())
+      #expect(change.wholeTables.isSuperset(of: ["plain", "new name"]))
+    }
+  }
+
   @Test func `past the row limit a table counts as wholly changed`() async throws {
     var configuration = BoutiqueConfiguration()
     configuration.captureRowLimit = 10

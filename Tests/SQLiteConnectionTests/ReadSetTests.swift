@@ -36,6 +36,9 @@ import Testing
       ("SELECT rowid FROM log", ["log": ["ROWID"]]),
       ("SELECT rowid FROM person", ["person": ["id"]]),
       ("SELECT count(*) FROM team", ["team": []]),
+      ("SELECT count(*) FROM TEAM", ["team": []]),
+      ("SELECT 1 FROM MAIN.Team LIMIT 1", ["team": []]),
+      ("SELECT count(*) FROM MEMBER", ["person": ["name", "team"], "team": ["id", "name"]]),
       ("SELECT 1 FROM team t WHERE EXISTS (SELECT 1 FROM log)", ["team": [], "log": []]),
       (
         "SELECT p.name FROM person p JOIN team t ON t.id = p.team WHERE t.colour = 'red'",
@@ -54,6 +57,7 @@ import Testing
       ("SELECT name FROM person ORDER BY team", ["person": ["name", "team"]]),
       ("SELECT text FROM draft", ["temp.draft": ["text"]]),
       ("SELECT count(*) FROM draft", ["temp.draft": []]),
+      ("SELECT count(*) FROM Draft", ["temp.draft": []]),
       ("SELECT a FROM thing", ["other.thing": ["a"]]),
       ("SELECT count(*) FROM thing", ["other.thing": []]),
       ("SELECT count(*) FROM other.log", ["other.log": []]),

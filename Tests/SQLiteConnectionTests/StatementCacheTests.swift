@@ -101,4 +101,13 @@ import Testing
     #expect(try used.step())
     #expect(used.int64(0) == 2)
   }
+
+  @Test func `texts that only Unicode holds equal are two statements`() throws {
+    let connection = try directory.open()
+    #expect("\u{e9}" == "e\u{301}")
+    for text in ["\u{e9}", "e\u{301}"] {
+      let bytes = try connection.rows("SELECT hex('\(text)')")
+      #expect(bytes == [[.text(text == "\u{e9}" && text.utf8.count == 2 ? "C3A9" : "65CC81")]])
+    }
+  }
 }

@@ -263,6 +263,9 @@ import Testing
       return
     }
     #expect(reason.contains("1024"))
+    // Had there been room at the look and none at the start, it is seen before anything waits.
+    let calls = InotifyCalls.library(highestDescriptor: .max)
+    #expect(calls.start()?.contains("1024") == true)
     for descriptor in taken { close(descriptor) }
     taken = []
     // It is tried again now and then, and said when it works.

@@ -9,6 +9,8 @@ enum ChangesCommand: Subcommand {
     var since: String?
     var writesJSON = false
     var count: Int?
+    var consumer: String?
+    var acknowledges = false
   }
 
   static let initialSettings = Settings()
@@ -25,8 +27,22 @@ enum ChangesCommand: Subcommand {
       },
       .value(
         "since", short: "s", "TOKEN",
-        help: "Begin after this token, as an earlier listing gave it; else with the oldest kept."
+        help: """
+          Begin after this token, as an earlier listing gave it, or with the “oldest” kept, which is where \
+          a listing begins without this option.
+          """
       ) { $0.since = $1 },
+      .value(
+        "consumer", short: "c", "NAME",
+        help: """
+          List what the durable consumer NAME has not acknowledged. A new one is made; --since says where \
+          it begins.
+          """
+      ) { $0.consumer = $1 },
+      .flag(
+        "acknowledge", short: "a",
+        help: "With --consumer: acknowledge each commit once its line has been written."
+      ) { $0.acknowledges = true },
       .flag("json", short: "j", help: "Write one JSON object a commit and line.") {
         $0.writesJSON = true
       },
@@ -42,15 +58,27 @@ enum ChangesCommand: Subcommand {
       be told, nor by whom: a commit by a program without this library, or a part of the log that is \
       gone.
       """,
+      """
+      A JSON object has token, time, origin, everything, tables, wholeTables, and for each row its table, \
+      kind, key and the names of the columns that changed; where the database keeps them also the values \
+      before and after.
+      """,
+      """
+      A durable consumer's place is kept in the database, and so are the records that it has not \
+      acknowledged. One process at a time consumes under a name.
+      """,
       "SIGINT, SIGTERM and SIGHUP end the command with exit status 0.",
     ])
 
   static func run(
     _ settings: Settings, _ operands: [String], _ context: CommandContext
   ) async throws -> ExitStatus {
+    if settings.acknowledges, settings.consumer == nil {
+      throw UsageError.other("--acknowledge needs --consumer")
+    }
     try await StopSwitch().run {
       try await settings.common.withDatabase(
-        operands[0], for: .reading, command: "changes"
+        operands[0], for: settings.consumer == nil ? .reading : .writing, command: "changes"
       ) { database in
         try await list(database, settings, context)
       }
@@ -61,32 +89,44 @@ enum ChangesCommand: Subcommand {
   private static func list(
     _ database: BoutiqueDB, _ settings: Settings, _ context: CommandContext
   ) async throws {
-    let head = try await database.currentToken()
-    let start = try settings.since.map { try token($0, like: head) }
-    if settings.follows {
-      try await follow(database.changes(since: start), settings, context)
+    var start: ChangeToken?
+    if let since = settings.since, since != "oldest" {
+      start = try token(since, like: try await database.currentToken())
+    } else if settings.since != nil || !settings.follows {
+      start = try await database.oldestToken()
+    }
+    var names = ColumnNames(database: database)
+    var count = 0
+    func write(_ change: BoutiqueChange) async throws {
+      if settings.writesJSON {
+        try await names.learn(change)
+        try context.output.write(change.jsonText(names) + "\n")
+      } else {
+        try context.output.write(change.line(context.outputStyle) + "\n")
+      }
+      count += 1
+    }
+    if let consumer = settings.consumer {
+      let changes = database.changes(since: start, consumer: consumer, following: settings.follows)
+      var last: DurableChange?
+      for try await change in changes {
+        try await write(change.change)
+        if settings.acknowledges {
+          // Whoever reads the output has it, as far as can be told from here.
+          try context.output.flush()
+          change.acknowledgeSoon()
+          last = change
+        } else if settings.follows {
+          try context.output.flush()
+        }
+        if count == settings.count { break }
+      }
+      try await last?.acknowledge()
       return
     }
-    let first = start ?? ChangeToken(generation: head.generation, number: 0)
-    if first.generation == head.generation, first.number == head.number { return }
-    var count = 0
-    for try await change in database.changes(since: first) {
-      // Before the log began there was nothing that could be listed.
-      if start == nil, change.isEverything, change.token.number == 0 { continue }
-      try write(change, settings, context)
-      count += 1
-      if count == settings.count || change.token.number >= head.number { return }
-    }
-  }
-
-  private static func follow(
-    _ changes: ChangeFeed, _ settings: Settings, _ context: CommandContext
-  ) async throws {
-    var count = 0
-    for try await change in changes {
-      try write(change, settings, context)
-      try context.output.flush()
-      count += 1
+    for try await change in database.changes(since: start, following: settings.follows) {
+      try await write(change)
+      if settings.follows { try context.output.flush() }
       if count == settings.count { return }
     }
   }
@@ -103,13 +143,5 @@ enum ChangesCommand: Subcommand {
         option: "--since", value: text, expected: "a token as “boutique changes” prints it")
     }
     return token
-  }
-
-  private static func write(
-    _ change: BoutiqueChange, _ settings: Settings, _ context: CommandContext
-  ) throws {
-    let line =
-      settings.writesJSON ? change.jsonText : change.line(context.outputStyle)
-    try context.output.write(line + "\n")
   }
 }

@@ -20,10 +20,15 @@ enum CaptureSchema {
   static let consumerTable = "boutiquedb_consumer"
   static let foreignTable = "boutiquedb_foreign"
   static let turso = "turso_cdc"
+  static let changeView = "boutiquedb_change"
+  /// The views over the log.
+  static let views: Set<String> = [turso, changeView]
+  /// What the log calls the schema's own table.
+  static let schemaTable = "sqlite_schema"
 
   static let internalTables: Set<String> = [
     commitTable, metaTable, originTable, migrationTable, imageTable, modeTable, consumerTable,
-    foreignTable,
+    foreignTable, SessionTable.name,
   ]
 
   /// The layout of the tables above.
@@ -81,17 +86,8 @@ enum CaptureSchema {
       mode TEXT NOT NULL
     ) WITHOUT ROWID
     """,
-    // Durable consumers of the change feed: up to where each has acknowledged, and when it last did.
-    """
-    CREATE TABLE IF NOT EXISTS boutiquedb_consumer (
-      name TEXT PRIMARY KEY NOT NULL,
-      generation TEXT NOT NULL,
-      token INTEGER NOT NULL,
-      stamp INTEGER NOT NULL,
-      seen INTEGER NOT NULL,
-      expiry INTEGER NOT NULL
-    ) WITHOUT ROWID
-    """,
+    ConsumerTable.statement,
+    SessionTable.statement,
     // What triggers note of commits by programs without this library, until a process of ours moves it
     // into the log.
     """
@@ -109,14 +105,15 @@ enum CaptureSchema {
     """,
   ]
 
-  /// What Turso's `turso_cdc` table shows, in its columns' names and order (version 2 of its
-  /// layout).
+  /// One row for each change, and one for each commit, with the commit's token in front.
   ///
+  /// `WHERE token > …` finds its rows by the log's key; a condition on `change_id`, which is computed, cannot.
   /// A table that changed as a whole is one row with a NULL id. Written with `json_each` alone:
   /// where the schema is not trusted SQLite refuses `json_extract` in a view.
-  private static let tursoView = """
-    CREATE VIEW IF NOT EXISTS turso_cdc AS
-    SELECT c.first + j.key AS change_id, c.time / 1000 AS change_time, c.first AS change_txn_id,
+  private static let changeViewSQL = """
+    CREATE VIEW boutiquedb_change AS
+    SELECT c.token AS token, c.first + j.key AS change_id, c.time / 1000 AS change_time,
+           c.first AS change_txn_id,
            (SELECT value FROM json_each(j.value) WHERE key = 0) AS change_type,
            (SELECT value FROM json_each(c.tables)
              WHERE key = (SELECT value FROM json_each(j.value) WHERE key = 1)) AS table_name,
@@ -125,8 +122,16 @@ enum CaptureSchema {
       FROM boutiquedb_cdc AS c, json_each(c.changes) AS j
       LEFT JOIN boutiquedb_image AS i ON i.change_id = c.first + j.key
     UNION ALL
-    SELECT token, time / 1000, first, 2, NULL, NULL, NULL, NULL, NULL FROM boutiquedb_cdc
-    ORDER BY change_id
+    SELECT token, token, time / 1000, first, 2, NULL, NULL, NULL, NULL, NULL FROM boutiquedb_cdc
+    """
+
+  /// What Turso's `turso_cdc` table shows, in its columns' names and order (version 2 of its
+  /// layout).
+  private static let tursoViewSQL = """
+    CREATE VIEW turso_cdc AS
+    SELECT change_id, change_time, change_txn_id, change_type, table_name, id, before, after, updates
+      FROM boutiquedb_change
+      ORDER BY change_id
     """
 
   /// Makes what is missing.
@@ -141,10 +146,15 @@ enum CaptureSchema {
     if !hadLog {
       try connection.execute(
         "UPDATE boutiquedb_meta SET value = lower(hex(randomblob(16))) WHERE key = 'generation'")
+      // The numbers start again; rows kept under the former ones would seem to belong to new changes.
+      try connection.execute("DELETE FROM boutiquedb_image")
     }
     try checkVersion(on: connection)
-    // A user's own object of that name stays theirs.
-    if try !exists(turso, on: connection) { try connection.execute(tursoView) }
+    // A user's own object of such a name stays theirs.
+    if try !exists(changeView, on: connection) {
+      try connection.execute(changeViewSQL)
+      if try !exists(turso, on: connection) { try connection.execute(tursoViewSQL) }
+    }
   }
 
   /// Version 2 has more tables, and a view that shows them.
@@ -186,7 +196,20 @@ enum CaptureSchema {
       """
       SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN
         ('boutiquedb_meta', 'boutiquedb_cdc', 'boutiquedb_origin', 'boutiquedb_migration',
-         'boutiquedb_image', 'boutiquedb_capture', 'boutiquedb_consumer', 'boutiquedb_foreign')
-      """) == 8
+         'boutiquedb_image', 'boutiquedb_capture', 'boutiquedb_consumer', 'boutiquedb_foreign',
+         'boutiquedb_session')
+      """) == 9
+  }
+}
+
+extension CaptureSchema {
+  /// Whether a statement can fail and keep a part of what it did, because a trigger or a table says so.
+  static func mayFailWithoutUndoing(_ connection: Connection) -> Bool {
+    // Where that cannot be told, it may.
+    (try? connection.queryInt64(
+      """
+      SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%fail%')
+        OR EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE sql LIKE '%fail%')
+      """)) != 0
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteConnection
+import SharedFileCoordination
 
 /// Writes one row of the change log for each commit of this process, and accounts for everybody else's.
 ///
@@ -14,7 +15,7 @@ final class ChangeLogWriter {
   private let sqlite: Connection
   private let label: String
   private let shapes: SchemaShapes
-  private let retention: BoutiqueConfiguration.Retention
+  private let pruner: LogPruner
   /// The newest token, as of `knownCounter`.
   private(set) var head: Int64 = 0
   /// The counter after the last commit that this object has accounted for; nil: ask the database.
@@ -29,20 +30,32 @@ final class ChangeLogWriter {
   private var isIntroduced = false
   private let started = Int64(Date().timeIntervalSince1970)
   private var counterBefore: UInt32?
-  private var commitsSincePruning = 0
-  private let continuity: () -> Int64?
+  /// Whether something in the schema may end a transaction by itself (`ON CONFLICT ROLLBACK`,
+  /// `RAISE(ROLLBACK, …)`), or once could.
+  private(set) var schemaMayRollBack = false
+  private var madeRollback = false
+  private let continuity: () -> (number: Int64?, bridge: ContinuityBridge?)
+  /// What the transaction found out that an operator should know once it is committed.
+  private var events: [BoutiqueEvent] = []
+  /// Is told of those.
+  private let report: (BoutiqueEvent) -> Void
   /// Called when the schema was changed by somebody else, inside the transaction, before the closure.
   var onForeignSchemaChange: (() throws -> Void)?
+  /// Writes what belongs to the commit's changes beside the log, given the number of the first.
+  var onAppend: ((_ first: Int64) throws -> Void)?
 
+  /// - Parameter continuity: the present one, and what it goes on from.
   init(
-    sqlite: Connection, label: String, shapes: SchemaShapes,
-    retention: BoutiqueConfiguration.Retention, continuity: @escaping () -> Int64?
+    sqlite: Connection, label: String, shapes: SchemaShapes, pruner: LogPruner,
+    continuity: @escaping () -> (number: Int64?, bridge: ContinuityBridge?),
+    report: @escaping (BoutiqueEvent) -> Void
   ) {
     self.sqlite = sqlite
     self.label = label
     self.shapes = shapes
-    self.retention = retention
+    self.pruner = pruner
     self.continuity = continuity
+    self.report = report
   }
 
   /// Learns where the log and the schema stand.
@@ -55,10 +68,15 @@ final class ChangeLogWriter {
     knownCounter = nil
     // Somebody has committed: they may have pruned our row away.
     isIntroduced = false
+    try shapes.loadModes(from: sqlite)
     let version = try sqlite.queryInt64("PRAGMA schema_version")
     if version != schemaVersion {
       if try !CaptureSchema.isInstalled(on: sqlite) { try reinstall() }
       try shapes.load(from: sqlite)
+      schemaMayRollBack =
+        try madeRollback
+        || sqlite.queryInt64(
+          "SELECT 1 FROM sqlite_schema WHERE sql LIKE '%rollback%' LIMIT 1") != nil
       // Each time until it passes: a program that was overtaken must not write the second time either.
       try onForeignSchemaChange?()
       schemaVersion = version
@@ -77,6 +95,9 @@ final class ChangeLogWriter {
     let token = head + Int64(summary.changes.count) + 1
     let time = Int64((Date().timeIntervalSince1970 * 1000).rounded())
     let counterAfter = counterBefore.map { $0 &+ 1 }
+    let (continuity, bridge) = continuity()
+    let start =
+      summary.tables.isEmpty ? try takeEmptyRow(continuity: continuity, bridge: bridge) : nil
     let insert = try sqlite.prepare(
       """
       INSERT INTO boutiquedb_cdc
@@ -85,11 +106,11 @@ final class ChangeLogWriter {
       """)
     defer { insert.reset() }
     try insert.bind(token, at: 1)
-    try insert.bind(first, at: 2)
+    try insert.bind(start?.first ?? first, at: 2)
     try insert.bind(time, at: 3)
     try insert.bind(origin, at: 4)
     if let counterBefore, let counterAfter {
-      try insert.bind(Int64(counterBefore), at: 5)
+      try insert.bind(Int64(start?.counterBefore ?? counterBefore), at: 5)
       try insert.bind(Int64(counterAfter), at: 6)
     } else {
       try insert.bindNull(at: 5)
@@ -97,18 +118,52 @@ final class ChangeLogWriter {
     }
     try insert.bind(summary.tablesJSON, at: 7)
     try insert.bind(summary.changesJSON, at: 8)
-    let continuity = continuity()
     if let continuity {
       try insert.bind(continuity, at: 9)
     } else {
       try insert.bindNull(at: 9)
     }
     try insert.run()
-    try pruneNowAndThen(newest: token, time: time)
+    try onAppend?(first)
+    // The first commit of a session that goes on from the one before says so.
+    if let bridge, bridge.continuity == continuity, bridge.counter == counterBefore {
+      try SessionTable.insert(bridge, token: token, on: sqlite)
+    }
+    events += try pruner.pruneNowAndThen(newest: token, time: time)
     if schemaChanged { schemaVersion = nil }
     return ChangeSet(
       token: token, first: first, summary: summary, isEverything: false, origin: origin,
       time: time, counterBefore: counterBefore, counterAfter: counterAfter, continuity: continuity)
+  }
+
+  /// Takes away the newest row when it, too, is of a commit that changed nothing, so that the new one can
+  /// stand for both.
+  ///
+  /// A consumer that catches up acknowledges as many times as there are changes; each with a row of its own
+  /// would push out of the log what it has yet to read. Only rows that follow each other without a foreign
+  /// commit are put together: a reader that stopped in the middle can tell by the numbers.
+  private func takeEmptyRow(
+    continuity: Int64?, bridge: ContinuityBridge?
+  ) throws -> (first: Int64, counterBefore: UInt32)? {
+    let select = try sqlite.prepare(
+      """
+      SELECT first, counter_before, counter_after, continuity FROM boutiquedb_cdc
+        WHERE token = ?1 AND tables = '[]'
+      """)
+    defer { select.reset() }
+    try select.bind(head, at: 1)
+    guard try select.step(), let before = select.counter(1), let after = select.counter(2),
+      after == counterBefore, select.number(3) == continuity,
+      // The row of a session's first commit is known by its number.
+      before != bridge?.counter
+    else { return nil }
+    let first = select.int64(0)
+    select.reset()
+    let delete = try sqlite.prepare("DELETE FROM boutiquedb_cdc WHERE token = ?1")
+    defer { delete.reset() }
+    try delete.bind(head, at: 1)
+    try delete.run()
+    return (first, before)
   }
 
   /// Notes that the transaction with `change` is committed.
@@ -120,13 +175,23 @@ final class ChangeLogWriter {
     }
     head = change.token
     isIntroduced = true
-    commitsSincePruning += 1
+    pruner.didCommit()
+    for event in events { report(event) }
+    events = []
     // After a change of the schema the shapes have to be read again.
     knownCounter = schemaVersion == nil ? nil : change.counterAfter
   }
 
+  /// Notes that a closure made something that may end a transaction, be it a temporary trigger.
+  func noteRollbackInSchema() {
+    madeRollback = true
+    schemaMayRollBack = true
+  }
+
   /// Notes that the transaction is undone.
   func didRollBack() {
+    if !events.isEmpty { pruner.didRollBack() }
+    events = []
     knownCounter = nil
     isIntroduced = false
   }
@@ -149,49 +214,5 @@ final class ChangeLogWriter {
     try insert.bind(label, at: 3)
     try insert.bind(started, at: 4)
     try insert.run()
-  }
-
-  // MARK: Pruning
-
-  /// How many commits pass between two prunings: each counts through the whole retained log once, so the
-  /// cost for one commit stays constant.
-  private var pruningInterval: Int { max(16, retention.rows / 16) }
-
-  /// Removes records beyond the retention.
-  ///
-  /// The newest one always stays, since it is where others continue. A reader that is further
-  /// behind finds a gap and refreshes everything.
-  private func pruneNowAndThen(newest: Int64, time: Int64) throws {
-    guard commitsSincePruning >= pruningInterval else { return }
-    commitsSincePruning = 0
-    try prune(newest: newest, time: time)
-  }
-
-  func prune(newest: Int64, time: Int64) throws {
-    let byRows = try sqlite.prepare(
-      """
-      DELETE FROM boutiquedb_cdc WHERE token < ?1 AND token <=
-        (SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1 OFFSET ?2)
-      """)
-    defer { byRows.reset() }
-    try byRows.bind(newest, at: 1)
-    try byRows.bind(Int64(max(1, retention.rows)), at: 2)
-    try byRows.run()
-    // By age only from the old end and only so many at a time: a wall clock that was set back must not
-    // punch holes, and one commit must not pay for a night of them.
-    let byAge = try sqlite.prepare(
-      """
-      WITH oldest AS (SELECT token, time FROM boutiquedb_cdc ORDER BY token LIMIT 4096)
-      DELETE FROM boutiquedb_cdc WHERE token < ?1 AND token <
-        coalesce((SELECT min(token) FROM oldest WHERE time >= ?2), (SELECT max(token) FROM oldest))
-      """)
-    defer { byAge.reset() }
-    try byAge.bind(newest, at: 1)
-    try byAge.bind(time.saturatingAdd(-(retention.age.nanosecondsClamped / 1_000_000)), at: 2)
-    try byAge.run()
-    try sqlite.execute(
-      """
-      DELETE FROM boutiquedb_origin WHERE id NOT IN (SELECT origin FROM boutiquedb_cdc)
-      """)
   }
 }

@@ -1,75 +1,96 @@
 import SQLiteConnection
 
-/// How the rows of one table are told apart.
-enum TableShape {
-  /// By row id.
-  case rowID
-  /// By the key columns at these positions (WITHOUT ROWID).
-  case keyColumns([Int])
-
-  func oldKey(of change: borrowing PreupdateChange) -> RowKey {
-    switch self {
-    case .rowID: return .rowID(change.oldRowID)
-    case .keyColumns(let columns):
-      var values: [SQLiteValue] = []
-      for column in columns { values.append(change.oldValue(column)) }
-      return .columns(values)
-    }
-  }
-
-  func newKey(of change: borrowing PreupdateChange) -> RowKey {
-    switch self {
-    case .rowID: return .rowID(change.newRowID)
-    case .keyColumns(let columns):
-      var values: [SQLiteValue] = []
-      for column in columns { values.append(change.newValue(column)) }
-      return .columns(values)
-    }
-  }
-}
-
-/// The shapes of the database's tables, as of the last look at the schema.
+/// The shapes of the database's tables, as of the last look at the schema, and what is kept of their rows.
 ///
 /// The hook may not run SQL, so they are read before a transaction's statements run. A table made inside
 /// the transaction is unknown to it and counts as wholly changed. Confined to the writer thread.
 final class SchemaShapes {
-  private var shapes: [String: TableShape] = [:]
+  private var shapes: [ByteExactString: TableShape] = [:]
   private var virtualTables: [String] = []
-  private var columns: [String: [String]] = [:]
+  private(set) var modes = CaptureModes()
+  private var shadowTables: [String] = []
 
-  subscript(table: String) -> TableShape? { shapes[table] }
+  subscript(table: ByteExactString) -> TableShape? { shapes[table] }
 
-  func columnNames(of table: String) -> [String] { columns[table] ?? [] }
+  var hasVirtualTables: Bool { !virtualTables.isEmpty }
 
-  /// The virtual table that a shadow table belongs to.
-  func owner(ofShadow name: String) -> String? {
-    virtualTables.filter { name.hasPrefix($0 + "_") }.max { $0.count < $1.count }
+  /// The virtual table that a table is or that it belongs to as a shadow table.
+  func owner(of name: String) -> String? {
+    if virtualTables.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { return name }
+    return virtualTables.filter { name.utf8.starts(with: ($0 + "_").utf8) }
+      .max { $0.utf8.count < $1.utf8.count }
+  }
+
+  /// The shadow tables of a virtual table.
+  func shadows(of owner: String) -> [String] {
+    shadowTables.filter { self.owner(of: $0) == owner }
   }
 
   /// Reads the schema again.
   func load(from connection: Connection) throws(SQLiteError) {
     shapes = [:]
     virtualTables = []
-    columns = [:]
-    let list = try connection.prepare(
-      "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'")
-    defer { list.reset() }
-    var keyed: [String] = []
-    while try list.step() {
-      let name = list.text(0)
-      if list.text(1) == "virtual" { virtualTables.append(name) }
-      if list.int64(2) != 0 { keyed.append(name) } else { shapes[name] = .rowID }
+    shadowTables = []
+    let virtual = try connection.prepare(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'")
+    defer { virtual.reset() }
+    while try virtual.step() { virtualTables.append(virtual.text(0)) }
+    let select = try connection.prepare(
+      """
+      SELECT t.name, t.wr, t.strict, c.type, c.dflt_value, c.pk, c.hidden, t.type
+        FROM pragma_table_list AS t, pragma_table_xinfo(t.name, 'main') AS c
+        WHERE t.schema = 'main' AND t.type IN ('table', 'shadow')
+      """)
+    defer { select.reset() }
+    var table: (name: String, isKeyed: Bool, isStrict: Bool)?
+    var columns: [TableShape.Column] = []
+    func finish() throws(SQLiteError) {
+      guard let table else { return }
+      var alias: Int?
+      if !table.isKeyed, columns.contains(where: \.isVirtual) {
+        alias = try rowIDAlias(of: table.name, columns, on: connection)
+      }
+      let shape = TableShape(
+        columns, hasRowID: !table.isKeyed, isStrict: table.isStrict, rowIDAlias: alias)
+      shape.mode = modes[table.name]
+      shapes[ByteExactString(table.name)] = shape
     }
-    list.reset()
-    let info = try connection.prepare(
-      "SELECT cid, pk, name FROM pragma_table_xinfo(?1) ORDER BY pk, cid")
-    defer { info.reset() }
-    for name in keyed {
-      info.reset()
-      try info.bind(name, at: 1)
-      var key: [Int] = []
-      while try info.step() { if info.int64(1) > 0 { key.append(Int(info.int64(0))) } }
-      shapes[name] = .keyColumns(key)
+    while try select.step() {
+      let name = select.text(0)
+      if table.map({ ByteExactString($0.name) != ByteExactString(name) }) ?? true {
+        try finish()
+        table = (name, select.int64(1) != 0, select.int64(2) != 0)
+        if select.text(7) == "shadow" { shadowTables.append(name) }
+        columns = []
+      }
+      columns.append(
+        TableShape.Column(
+          type: select.text(3), defaultSQL: select.isNull(4) ? nil : select.text(4),
+          keyPosition: Int(select.int64(5)), isVirtual: select.int64(6) == 2))
     }
+    try finish()
+  }
+
+  /// The position of the column that is the row id under another name.
+  private func rowIDAlias(
+    of table: String, _ columns: [TableShape.Column], on connection: Connection
+  ) throws(SQLiteError) -> Int? {
+    let key = columns.indices.filter { columns[$0].keyPosition > 0 }
+    guard key.count == 1, let position = key.first, columns[position].type.uppercased() == "INTEGER"
+    else { return nil }
+    // A primary key with an index of its own is none (INTEGER PRIMARY KEY DESC).
+    let index = try connection.prepare(
+      "SELECT 1 FROM pragma_index_list(?1, 'main') WHERE origin = 'pk'")
+    defer { index.reset() }
+    try index.bind(table, at: 1)
+    return try index.step() ? nil : position
+  }
+
+  /// Reads again what is kept of the rows of which table.
+  func loadModes(from connection: Connection) throws(SQLiteError) {
+    let modes = try CaptureModes(on: connection)
+    guard modes != self.modes else { return }
+    self.modes = modes
+    for (name, shape) in shapes { shape.mode = modes[name.string] }
   }
 }

@@ -13,6 +13,8 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
         + "closure, or start the second write after the first has returned"
     case .lockTimeout(let timeout):
       return "the write lock of \(timeout.path) \(timeout.sentence)"
+    case .writeTimedOut(let timeout):
+      return "the write on \(timeout.path) \(timeout.sentence)"
     case .migrationLockTimeout(let timeout):
       return
         "another process is preparing or migrating \(timeout.path): the lock \(timeout.sentence)"
@@ -66,6 +68,17 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
       return "\(reason) in: \(sql)"
     case .connectionEnded:
       return "a connection was used outside the closure it was given to"
+    case .consumerInUse(let use):
+      var text = "the change feed of \(use.path) is consumed as “\(use.name)” already"
+      if let pid = use.pid { text += ", by pid \(pid)" }
+      if !use.label.isEmpty { text += " “\(use.label)”" }
+      return text + "; end that, or use another name"
+    case .waitTimedOut(let wait):
+      return "\(wait.path) did not reach change \(wait.token.number) within "
+        + String(format: "%.2f s", wait.waited.inSeconds)
+        + "; it stands at \(wait.reached.number)"
+    case .tokenVoid(let path, let token, let message):
+      return "the token \(token) names no commit of \(path): \(message)"
     case .invalidConfiguration(let message):
       return "the configuration cannot be used: \(message)"
     }
@@ -73,6 +86,15 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
 
   /// The same text as ``description``.
   public var errorDescription: String? { description }
+}
+
+extension WriteTimeout {
+  var sentence: String {
+    String(
+      format: "had %.2f s, waited %.2f s for its turn and ran for %.2f s: it was interrupted and "
+        + "undone; give it more time, or do less in one write",
+      limit.inSeconds, waited.inSeconds, ran.inSeconds)
+  }
 }
 
 extension LockTimeout {

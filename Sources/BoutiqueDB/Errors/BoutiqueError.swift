@@ -14,6 +14,8 @@ public enum BoutiqueError: Error, Sendable {
   case transactionInProgress
   /// The write lock was not free in time.
   case lockTimeout(LockTimeout)
+  /// The time given to a write was over while it ran; it was interrupted and left nothing behind.
+  case writeTimedOut(WriteTimeout)
   /// Another process was preparing or migrating the file for longer than `migrationTimeout`.
   case migrationLockTimeout(LockTimeout)
   /// The file is not an SQLite database.
@@ -61,6 +63,12 @@ public enum BoutiqueError: Error, Sendable {
   case invalidStatement(sql: String, reason: String)
   /// A connection was used after its closure ended, or on another thread.
   case connectionEnded
+  /// A durable consumer's name is in use: one feed at a time runs under it in all processes.
+  case consumerInUse(ConsumerInUse)
+  /// This process's view did not reach a token in time.
+  case waitTimedOut(TokenWait)
+  /// A token is of another file, or of a history that this file does not have.
+  case tokenVoid(path: String, token: ChangeToken, message: String)
   /// The configuration cannot be used.
   case invalidConfiguration(message: String)
 }
@@ -114,5 +122,45 @@ public struct LockTimeout: Sendable, Hashable {
     self.path = path
     self.waited = waited
     self.holder = holder
+  }
+}
+
+/// Who consumes the change feed under a name.
+public struct ConsumerInUse: Sendable, Hashable {
+  /// The database.
+  public var path: String
+  /// The consumer's name.
+  public var name: String
+  /// The process; nil when it could not be told.
+  public var pid: Int32?
+  /// Its label.
+  public var label: String
+
+  /// Creates a description of a name in use.
+  public init(path: String, name: String, pid: Int32?, label: String) {
+    self.path = path
+    self.name = name
+    self.pid = pid
+    self.label = label
+  }
+}
+
+/// A wait for a token that ended in vain.
+public struct TokenWait: Sendable, Hashable {
+  /// The database.
+  public var path: String
+  /// What was waited for.
+  public var token: ChangeToken
+  /// How far this process's view had come.
+  public var reached: ChangeToken
+  /// How long was waited.
+  public var waited: Duration
+
+  /// Creates a description of a wait.
+  public init(path: String, token: ChangeToken, reached: ChangeToken, waited: Duration) {
+    self.path = path
+    self.token = token
+    self.reached = reached
+    self.waited = waited
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteConnection
+import SharedFileCoordination
 
 /// Where a reader of the change log stands.
 struct LogPosition: Hashable, Sendable {
@@ -18,9 +19,19 @@ struct LogPosition: Hashable, Sendable {
   var isLive: Bool
 }
 
+/// What is known of the present, read before the snapshot that it is used with.
+struct Presence: Sendable {
+  /// The present continuity; nil when nobody can vouch.
+  var continuity: Int64?
+  /// What the present continuity goes on from, where it was proven that nobody came between.
+  var bridge: ContinuityBridge?
+
+  static let unknown = Presence()
+}
+
 /// Reads the change log after a position, so that no commit of anyone is missed.
 ///
-/// Three things make it "everything" instead of rows, each at most once per batch in a row:
+/// Three things make it "everything" instead of rows, each at most once in a row:
 /// - a gap: the row after the position is gone (pruned, log recreated, file restored);
 /// - a foreign commit: the chain of change counters has a break, or the counter is ahead of the newest
 ///   row of the snapshot;
@@ -29,6 +40,9 @@ struct LogPosition: Hashable, Sendable {
 /// The counter is read *before* the snapshot is taken, so a commit that the snapshot holds may carry a
 /// higher one; a commit it does not hold is found by the next look. Counters wrap at 2³², so they are
 /// compared by the sign of their difference.
+///
+/// An "everything" carries the position behind it, so that a reader who goes on from there is not told
+/// the same again.
 enum ChangeReader {
   struct Batch {
     var changes: [ChangeSet]
@@ -37,38 +51,68 @@ enum ChangeReader {
     var hasMore: Bool
   }
 
+  /// How many changed rows a batch holds at most, beside those of its last commit.
+  private static let rowLimit = 16_384
+
   /// Returns the position of the newest commit that `sqlite` sees now.
   ///
+  /// - Parameter continuity: the present one, read before; nil where nobody vouches.
   /// - Precondition: a transaction is open in which nothing has been read yet, or none is.
-  static func head(on sqlite: Connection) throws -> LogPosition {
-    let before = sqlite.walIndexHeader()?.change
-    guard let generation = try generation(on: sqlite) else {
-      return LogPosition(generation: "", token: 0, stamp: 0, counter: before, isLive: true)
-    }
-    let token = try newestToken(on: sqlite)
+  static func head(continuity: Int64? = nil, on sqlite: Connection) throws -> LogPosition {
+    try head(continuity: continuity, counter: sqlite.walIndexHeader()?.change, on: sqlite)
+  }
+
+  /// - Parameter counter: read before the snapshot was taken.
+  private static func head(
+    continuity: Int64?, counter: UInt32?, on sqlite: Connection
+  ) throws -> LogPosition {
     var position = LogPosition(
-      generation: generation, token: token, stamp: 0, counter: before, isLive: true)
-    guard let commit = try commit(token, on: sqlite) else { return position }
+      generation: "", token: 0, stamp: 0, counter: counter, continuity: continuity, isLive: true)
+    guard let generation = try generation(on: sqlite) else { return position }
+    position.generation = generation
+    position.token = try newestToken(on: sqlite)
+    guard let commit = try commit(position.token, on: sqlite) else { return position }
     position.stamp = commit.time
     // A commit between the reading of the counter and the snapshot is accounted for by its row, if the row
     // is of now: one of an earlier time may carry any number.
-    if let before, let after = commit.counterAfter, let now = sqlite.walIndexHeader()?.change,
-      after.isAhead(of: before), !after.isAhead(of: now)
+    if let counter, let after = commit.counterAfter, let now = sqlite.walIndexHeader()?.change,
+      after.isAhead(of: counter), !after.isAhead(of: now)
     {
       position.counter = after
     }
     return position
   }
 
+  /// Returns the position before the oldest commit that the log still holds.
+  ///
+  /// - Precondition: as for `head`.
+  static func oldest(continuity: Int64?, on sqlite: Connection) throws -> LogPosition {
+    let head = try head(continuity: continuity, on: sqlite)
+    guard !head.generation.isEmpty else { return head }
+    let select = try sqlite.prepare(
+      """
+      SELECT first, counter_before, continuity FROM boutiquedb_cdc ORDER BY token LIMIT 1
+      """)
+    defer { select.reset() }
+    guard try select.step() else { return head }
+    return LogPosition(
+      generation: head.generation, token: max(0, select.int64(0) - 1), stamp: 0,
+      counter: select.counter(1), continuity: select.number(2), isLive: false)
+  }
+
   /// Returns the position that a token names; the next reading of changes judges it.
   static func position(of token: ChangeToken, on sqlite: Connection) throws -> LogPosition {
     var position = LogPosition(
-      generation: token.generation, token: token.number, stamp: token.stamp ?? 0, isLive: false)
+      generation: token.generation, token: token.number, stamp: token.stamp ?? 0,
+      counter: token.counter, continuity: token.continuity, isLive: false)
     guard try generation(on: sqlite) == token.generation,
       let commit = try commit(token.number, on: sqlite)
     else { return position }
-    position.counter = commit.counterAfter
-    position.continuity = commit.continuity
+    // What the token knows may be of a later moment than its commit: a foreign one came after.
+    if token.continuity == nil {
+      position.counter = commit.counterAfter
+      position.continuity = commit.continuity
+    }
     // The number is taken by another commit: the file was restored and went another way.
     if let stamp = token.stamp, commit.time != stamp { position.generation = "" }
     position.stamp = commit.time
@@ -77,22 +121,30 @@ enum ChangeReader {
 
   /// Returns what was committed after `position`.
   ///
-  /// - Parameter continuity: the present one, read before the snapshot was taken.
+  /// - Parameters:
+  ///   - presence: read before the snapshot was taken; a live position needs none.
+  ///   - images: reads the rows that are kept of changes, for those who want them.
   /// - Precondition: a deferred transaction is open in which nothing has been read yet.
   static func changes(
-    after position: LogPosition, limit: Int, continuity: Int64?, on sqlite: Connection
+    after position: LogPosition, limit: Int, presence: Presence, images: ImageReader? = nil,
+    on sqlite: Connection
   ) throws -> Batch {
     let counterBeforeSnapshot = sqlite.walIndexHeader()?.change
     var position = position
     var changes: [ChangeSet] = []
     func everything() {
-      guard changes.last?.isEverything != true else { return }
-      changes.append(.everything(after: position.token, stamp: position.stamp))
+      if changes.last?.isEverything == true { changes.removeLast() }
+      changes.append(.everything(at: position))
+    }
+    func startOver() throws -> Batch {
+      position = try head(
+        continuity: presence.continuity, counter: counterBeforeSnapshot, on: sqlite)
+      everything()
+      return Batch(changes: changes, position: position, hasMore: false)
     }
 
     guard let generation = try generation(on: sqlite), generation == position.generation else {
-      everything()
-      return Batch(changes: changes, position: try head(on: sqlite), hasMore: false)
+      return try startOver()
     }
     let select = try sqlite.prepare(
       """
@@ -103,16 +155,20 @@ enum ChangeReader {
     try select.bind(position.token, at: 1)
     try select.bind(Int64(limit), at: 2)
     var count = 0
-    while try select.step() {
+    var rows = 0
+    // Rows kept whole can be large: then a batch has fewer commits.
+    while rows < rowLimit, images?.isFull != true, try select.step() {
       count += 1
-      let change = row(of: select)
-      if change.first != position.token + 1 {
-        everything()
-      } else if !position.isLive, !change.continues(position) {
-        everything()
-      } else if let counter = position.counter, let before = change.counterBefore,
-        counter != before
-      {
+      var change = row(of: select)
+      if let images { change.images = try images.images(of: change) }
+      rows += change.summary.changes.count
+      if try !continues(change, position, on: sqlite) {
+        if change.first > position.token + 1 {
+          position.token = change.first - 1
+          position.stamp = 0
+        }
+        position.counter = change.counter(after: position.token)
+        position.continuity = change.continuity
         everything()
       }
       changes.append(change)
@@ -122,38 +178,62 @@ enum ChangeReader {
       position.continuity = change.continuity
     }
     select.reset()
-    if count == limit { return Batch(changes: changes, position: position, hasMore: true) }
-
-    if count == 0, try newestToken(on: sqlite) < position.token {
-      everything()
-      return Batch(changes: changes, position: try head(on: sqlite), hasMore: false)
+    if count == limit || rows >= rowLimit || images?.isFull == true {
+      return Batch(changes: changes, position: position, hasMore: true)
     }
+
+    if count == 0, try newestToken(on: sqlite) < position.token { return try startOver() }
     if !position.isLive {
       // The present is reached. What was committed after the last row can be told only if somebody of ours
-      // has been there ever since.
-      if continuity == nil || continuity != position.continuity {
-        everything()
-        position.counter = counterBeforeSnapshot
+      // has been there ever since, or it was proven that nobody was.
+      var isKnown = presence.continuity != nil && presence.continuity == position.continuity
+      if !isKnown, let bridge = presence.bridge, bridge.leads(from: position) {
+        position.counter = bridge.counter
+        isKnown = true
       }
       position.isLive = true
+      if !isKnown {
+        position.counter = counterBeforeSnapshot
+        position.continuity = presence.continuity
+        everything()
+      }
     }
+    position.continuity = presence.continuity
     guard let before = counterBeforeSnapshot else {
       return Batch(changes: changes, position: position, hasMore: false)
     }
     if let counter = position.counter {
       let now = sqlite.walIndexHeader()?.change ?? before
       if before.isAhead(of: counter) {
-        everything()
         position.counter = before
+        everything()
       } else if counter.isAhead(of: now) {
         // Recovery after a crash starts the counter again.
-        everything()
         position.counter = now
+        everything()
       }
     } else {
       position.counter = before
     }
     return Batch(changes: changes, position: position, hasMore: false)
+  }
+
+  /// Whether nothing can have been committed between a position and a row.
+  private static func continues(
+    _ change: ChangeSet, _ position: LogPosition, on sqlite: Connection
+  ) throws -> Bool {
+    // A row without changes can stand for several commits, of which some may be read already.
+    guard change.first == position.token + 1 || change.first <= position.token && change.isEmpty
+    else { return false }
+    let before = change.counter(after: position.token)
+    if !position.isLive, change.continuity == nil || change.continuity != position.continuity {
+      guard let continuity = change.continuity,
+        let bridge = try SessionTable.bridge(to: continuity, on: sqlite)
+      else { return false }
+      return bridge.leads(from: position) && before == bridge.counter
+    }
+    guard let counter = position.counter, let before else { return true }
+    return counter == before
   }
 
   /// Returns the newest token; 0 when there is no change log.
@@ -214,18 +294,27 @@ enum ChangeReader {
 }
 
 extension ChangeSet {
-  /// Whether the chain of counters means something from a stored position to this commit.
-  fileprivate func continues(_ position: LogPosition) -> Bool {
-    continuity != nil && continuity == position.continuity
+  /// The change counter after a token just before or inside this row.
+  ///
+  /// Inside a row without changes each commit took one number.
+  fileprivate func counter(after token: Int64) -> UInt32? {
+    counterBefore.map { $0 &+ UInt32(truncatingIfNeeded: max(0, token - (first - 1))) }
+  }
+}
+
+extension ContinuityBridge {
+  /// Whether a position is the one that this bridge begins at.
+  fileprivate func leads(from position: LogPosition) -> Bool {
+    position.continuity == formerContinuity && position.counter == formerCounter
   }
 }
 
 extension PreparedStatement {
-  fileprivate func number(_ column: Int) -> Int64? {
+  func number(_ column: Int) -> Int64? {
     columnType(column) == .integer ? int64(column) : nil
   }
 
-  fileprivate func counter(_ column: Int) -> UInt32? {
+  func counter(_ column: Int) -> UInt32? {
     number(column).map(UInt32.init(truncatingIfNeeded:))
   }
 }

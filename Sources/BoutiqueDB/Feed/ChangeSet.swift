@@ -27,13 +27,27 @@ public struct RowChange: Hashable, Sendable {
   public var key: [SQLValue]
   /// For an update, the positions of the columns whose values changed, in the table's order.
   public var columns: [Int]
+  /// The row before an update or a delete; nil when the table's ``CaptureMode`` does not keep it.
+  ///
+  /// Columns have the names that they have now, by position.
+  public var before: Row?
+  /// The row after an insert or an update; nil when the table's mode does not keep it.
+  public var after: Row?
+  /// The columns that an update changed, with their new values; nil without ``CaptureMode/full``.
+  public var updates: Row?
 
   /// Creates a description of a change.
-  public init(table: String, kind: Kind, key: [SQLValue], columns: [Int] = []) {
+  public init(
+    table: String, kind: Kind, key: [SQLValue], columns: [Int] = [], before: Row? = nil,
+    after: Row? = nil, updates: Row? = nil
+  ) {
     self.table = table
     self.kind = kind
     self.key = key
     self.columns = columns
+    self.before = before
+    self.after = after
+    self.updates = updates
   }
 }
 
@@ -79,42 +93,57 @@ struct ChangeSet: Sendable {
   /// The time of the token's commit, for `everything` that of the last one accounted for.
   var stamp: Int64 { time ?? lastStamp }
   var lastStamp: Int64 = 0
+  /// The rows that are kept of its changes, by the changes' places; only a feed reads them.
+  var images: [Int: RowImages] = [:]
   /// The summary once more, as regions ask for it.
   var sharedEffects = SharedEffects()
 
   /// Whether it changed nothing in the end (what a savepoint undid).
   var isEmpty: Bool { !isEverything && summary.tables.isEmpty }
 
-  static func everything(after token: Int64, stamp: Int64 = 0) -> ChangeSet {
+  static func everything(after token: Int64) -> ChangeSet {
     ChangeSet(
       token: token, first: token, summary: CommitSummary(tables: [], changes: []),
-      isEverything: true, lastStamp: stamp)
+      isEverything: true)
+  }
+
+  /// Everything, after which a reader stands at `position`.
+  static func everything(at position: LogPosition) -> ChangeSet {
+    var set = everything(after: position.token)
+    set.lastStamp = position.stamp
+    set.counterAfter = position.counter
+    set.continuity = position.continuity
+    return set
   }
 }
 
 extension BoutiqueChange {
   init(_ set: ChangeSet, generation: String, origin: ChangeOrigin) {
-    token = ChangeToken(generation: generation, number: set.token, stamp: set.stamp)
+    token = ChangeToken(
+      generation: generation, number: set.token, stamp: set.stamp, counter: set.counterAfter,
+      continuity: set.continuity)
     tables = set.summary.tables
     isEverything = set.isEverything
     self.origin = origin
     time = set.time
     rows = []
     wholeTables = []
-    for change in set.summary.changes {
+    for (place, change) in set.summary.changes.enumerated() {
       let table = set.summary.tables[change.table]
+      let key: [SQLValue]
       switch change.key {
-      case .whole: wholeTables.insert(table)
-      case .rowID(let id):
-        rows.append(
-          RowChange(
-            table: table, kind: .init(change.kind), key: [.integer(id)], columns: change.columns))
-      case .columns(let values):
-        rows.append(
-          RowChange(
-            table: table, kind: .init(change.kind), key: values.map(SQLValue.init),
-            columns: change.columns))
+      case .rowID(let id) where table != CaptureSchema.schemaTable: key = [.integer(id)]
+      case .columns(let values): key = values.map(SQLValue.init)
+      // Which rows of the schema a change touched is for readers of the log.
+      case .whole, .rowID:
+        wholeTables.insert(table)
+        continue
       }
+      let images = set.images[place]
+      rows.append(
+        RowChange(
+          table: table, kind: .init(change.kind), key: key, columns: change.columns,
+          before: images?.before, after: images?.after, updates: images?.updates))
     }
   }
 }

@@ -61,13 +61,22 @@ public struct DatabaseStatus: Sendable, Codable {
   public var oldestToken: Int64?
   /// How many commits the change log holds.
   public var loggedCommits: Int64
+  /// The number up to which records have been removed; 0 when none was, nil when the log is empty.
+  public var prunedThrough: Int64?
+  /// The number of commits past which records go although a durable consumer waits for them, as this
+  /// process is configured.
+  public var hardBound: Int64
+  /// Whether the log is that long, or a durable consumer's records had to go.
+  public var isHardBoundReached: Bool
+  /// The durable consumers, by name.
+  public var consumers: [DurableConsumer]
   /// The migrations applied, in order.
   public var migrations: [String]
   /// `inotify`, `polling only: <reason>`, `not observing` or `none` (no other process can come).
   public var bell: String
   /// How many live queries and feeds this process has.
   public var observers: Int
-  /// How many reads of this process run now.
+  /// How many reads of this process run now, beside the one that finds out the status.
   public var runningReads: Int
   /// How long the oldest of them has held its snapshot, in seconds; it keeps the log from starting anew.
   public var oldestRead: Double?
@@ -85,9 +94,12 @@ extension BoutiqueDB {
   /// Returns how the database and the processes around it are doing.
   public func status() async throws -> DatabaseStatus {
     let core = core
+    // Before the read that finds out the rest, which is not one of those meant.
+    let load = core.pool?.load
     return try await core.read { connection in
       let sqlite = connection.sqlite
-      let head = try ChangeReader.head(on: sqlite)
+      let presence = core.presence(on: sqlite)
+      let head = try ChangeReader.head(continuity: presence.continuity, on: sqlite)
       let hasLog = !head.generation.isEmpty
       let header = sqlite.walIndexHeader()
       // Opened for reading only it has no slot, but can look all the same.
@@ -95,7 +107,10 @@ extension BoutiqueDB {
         core.isShared
         ? core.coordination?.report(includesKernelLocks: false)
           ?? LockReport.of(databasePath: core.path) : nil
-      let load = core.pool?.load
+      let consumers = hasLog ? try DurableConsumer.all(of: core, on: sqlite) : []
+      let loggedCommits =
+        hasLog ? try sqlite.queryInt64("SELECT count(*) FROM boutiquedb_cdc") ?? 0 : 0
+      let hardRows = core.configuration.cdcRetention.hardRows
       return DatabaseStatus(
         path: core.path,
         sqliteVersion: SQLiteLibrary.version,
@@ -108,14 +123,20 @@ extension BoutiqueDB {
         checkpointError: core.checkpointer.lastError,
         newestToken: ChangeToken(head),
         oldestToken: hasLog ? try sqlite.queryInt64("SELECT min(token) FROM boutiquedb_cdc") : nil,
-        loggedCommits: hasLog
-          ? try sqlite.queryInt64("SELECT count(*) FROM boutiquedb_cdc") ?? 0 : 0,
+        loggedCommits: loggedCommits,
+        prunedThrough: hasLog
+          ? try sqlite.queryInt64(
+            "SELECT first - 1 FROM boutiquedb_cdc ORDER BY token LIMIT 1") : nil,
+        hardBound: Int64(hardRows),
+        isHardBoundReached: loggedCommits >= hardRows
+          || consumers.contains { $0.isCutOff && !$0.isExpired },
+        consumers: consumers,
         migrations: hasLog
           ? try connection.query("SELECT id FROM boutiquedb_migration ORDER BY position")
             .map { try $0.decode(0, as: String.self) } : [],
         bell: core.bellDescription,
         observers: core.hub.observerCount,
-        runningReads: load?.running ?? 1,
+        runningReads: load?.running ?? 0,
         oldestRead: load?.oldest?.inSeconds,
         members: report?.members.map { DatabaseStatus.Member($0.process) } ?? [],
         holder: report?.holder.flatMap { holder in
@@ -147,7 +168,7 @@ extension DatabaseStatus.Member {
 
 extension OpenDatabase {
   /// Whether other processes may have the database open.
-  fileprivate var isShared: Bool { configuration.multiProcess && path != ":memory:" }
+  var isShared: Bool { configuration.multiProcess && path != ":memory:" }
 
   fileprivate var bellDescription: String {
     guard isShared else { return "none" }

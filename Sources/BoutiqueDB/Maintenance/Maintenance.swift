@@ -164,7 +164,7 @@ extension BoutiqueDB {
 
 private enum Eraser {
   static func removeEverything(on connection: BoutiqueConnection) throws {
-    let internalNames = CaptureSchema.internalTables.union([CaptureSchema.turso])
+    let internalNames = CaptureSchema.internalTables.union(CaptureSchema.views)
     // Views and triggers first, then virtual tables: dropping one removes its shadow tables.
     let objects = try connection.query(
       """
@@ -182,5 +182,7 @@ private enum Eraser {
       try connection.execute("DROP \(type.uppercased()) IF EXISTS \(quoted(identifier: name))")
     }
     try connection.execute("DELETE FROM boutiquedb_migration")
+    // They hold what the tables held.
+    try connection.execute("DELETE FROM boutiquedb_image")
   }
 }

@@ -8,10 +8,12 @@ protocol ChangeObserver: AnyObject, Sendable {
   func didChange(_ change: ChangeSet)
   /// As `didChange`, for one who answers with a read: the hub hands in those of all observers at once.
   func work(for change: ChangeSet) -> ReadWork?
-  /// Hands in reads of observers of one database.
+  /// Hands in reads of observers of one database; called on one who has given any.
   func submit(_ works: [ReadWork])
   /// Called once, when no more changes will come: the file was replaced, or the database closed.
   func didEnd(_ error: any Error)
+  /// Called, if it was asked for, when all observers have been told of all changes up to the hub's position.
+  func didSettle()
   /// Adds a settlement to finish when the run under way, if there is one and an actor consumes its value, has
   /// delivered.
   func settle(_ settlement: Settlement, for actor: ObjectIdentifier)
@@ -22,8 +24,10 @@ extension ChangeObserver {
     didChange(change)
     return nil
   }
+  // Only one who gives work is asked to hand it in.
   func submit(_ works: [ReadWork]) {}
   func settle(_ settlement: Settlement, for actor: ObjectIdentifier) {}
+  func didSettle() {}
 }
 
 /// Where changes come in and observers hear of them; one for each open database.
@@ -48,6 +52,10 @@ final class ChangeHub: Sendable {
     var pending: Set<Wake> = []
     var failure: (any Error)?
     var bell: BellMode?
+    /// How many threads tell observers of changes at this moment.
+    var telling = 0
+    /// Observers that want to hear when nobody is being told any more.
+    var settlers: Set<Int> = []
   }
 
   struct WeakObserver {
@@ -118,13 +126,18 @@ final class ChangeHub: Sendable {
   ///
   /// It is kept weakly.
   ///
-  /// - Parameter isolation: the actor for which it observes.
+  /// - Parameters:
+  ///   - isolation: the actor for which it observes.
+  ///   - settles: whether it wants to hear when all others have been told.
   /// - Returns: what to give to `remove`.
-  func add(_ observer: any ChangeObserver, isolation: ObjectIdentifier? = nil) -> Int {
+  func add(
+    _ observer: any ChangeObserver, isolation: ObjectIdentifier? = nil, settles: Bool = false
+  ) -> Int {
     let (id, failure) = monitor.withLock { state in
       state.nextID += 1
       if state.failure == nil {
         state.observers[state.nextID] = WeakObserver(object: observer, isolation: isolation)
+        if settles { state.settlers.insert(state.nextID) }
       }
       return (state.nextID, state.failure)
     }
@@ -135,6 +148,7 @@ final class ChangeHub: Sendable {
   func remove(_ id: Int) {
     let wasLast = monitor.withLock { state in
       state.observers[id] = nil
+      state.settlers.remove(id)
       return state.observers.isEmpty
     }
     // The thread need not wake for each that leaves.
@@ -180,6 +194,7 @@ final class ChangeHub: Sendable {
         position.counter = change.counterAfter
         state.position = position
       }
+      state.telling += 1
       return state.live
     }
     tell(observers, of: [change])
@@ -200,6 +215,7 @@ final class ChangeHub: Sendable {
         state.position = batch.position
       }
       let changes = batch.changes.filter { $0.origin == nil || $0.origin != state.ownOrigin }
+      state.telling += 1
       return (changes.isEmpty ? [] : state.live, changes)
     }
     tell(observers, of: changes)
@@ -207,16 +223,32 @@ final class ChangeHub: Sendable {
 
   private func tell(_ observers: [any ChangeObserver], of changes: [ChangeSet]) {
     var works: [ReadWork] = []
-    // Not every observer answers with reads; any one that does can hand in those of all.
-    var submitter: (any ChangeObserver)?
+    // One who has reads to hand in, since others, a feed among them, cannot.
+    var reader: (any ChangeObserver)?
     for observer in observers {
       for change in changes {
         guard let work = observer.work(for: change) else { continue }
         works.append(work)
-        submitter = observer
+        reader = observer
       }
     }
-    submitter?.submit(works)
+    reader?.submit(works)
+    hasTold()
+  }
+
+  /// Notes that a thread has told everybody, and tells those who wait for just that.
+  private func hasTold() {
+    let settlers = monitor.withLock { state -> [any ChangeObserver] in
+      state.telling -= 1
+      guard state.telling == 0, !state.settlers.isEmpty else { return [] }
+      return state.settlers.compactMap { state.observers[$0]?.object }
+    }
+    for observer in settlers { observer.didSettle() }
+  }
+
+  /// Up to where all observers have been told; nil while they are being told, or while nobody looks.
+  var settledPosition: LogPosition? {
+    monitor.withLock { $0.telling == 0 && $0.isActive ? $0.position : nil }
   }
 
   /// Ends all observation with an error.

@@ -156,7 +156,7 @@ final class HubThread {
     while true {
       guard let from = hub.monitor.withLock(\.position) else { return found }
       let batch = try inTransaction(connection) {
-        try ChangeReader.changes(after: from, limit: 512, continuity: nil, on: connection)
+        try ChangeReader.changes(after: from, limit: 512, presence: .unknown, on: connection)
       }
       hub.deliver(batch)
       if !batch.changes.isEmpty { found = true }

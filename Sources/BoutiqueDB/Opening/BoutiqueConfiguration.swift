@@ -84,7 +84,14 @@ public struct BoutiqueConfiguration: Sendable {
   public var captureModes: [String: CaptureMode] = [:]
   /// How many changed rows of one table a commit names one by one; beyond, the table counts as wholly
   /// changed.
+  ///
+  /// Tables that keep whole rows (``captureModes``) are bounded by ``captureByteLimit`` instead.
   public var captureRowLimit = 1000
+  /// How many bytes of whole rows one commit keeps at most; a table whose rows do not fit counts as wholly
+  /// changed.
+  ///
+  /// They are kept in memory until the commit, each change with 256 bytes more.
+  public var captureByteLimit = 64 << 20
   /// Whether inotify rings the bell.
   ///
   /// False leaves the poll alone, for file systems whose events are known to be deaf.
@@ -102,7 +109,10 @@ public struct BoutiqueConfiguration: Sendable {
   /// How long a process keeps the write lease while it has more writes waiting and others wait too.
   public var leaseQuantum: Duration = .milliseconds(1)
   /// How many waiting writes of this process share one commit at most; 1 gives each its own.
-  public var groupCommitLimit = 16
+  public var groupCommitLimit = 64
+  /// How long a background write lets normal ones go first, in this process and others; from then on it
+  /// is one of them.
+  public var backgroundWriteAging: Duration = .seconds(1)
   /// How long a lease may be held, by whomever, before ``eventHandler`` is told.
   public var longHoldWarning: Duration = .seconds(5)
   /// Is told what an operator should know; called on a thread of the library, must return soon.

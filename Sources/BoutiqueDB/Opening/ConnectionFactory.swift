@@ -42,6 +42,7 @@ struct ConnectionFactory: Sendable {
     let connection = try Connection(path: path, options: options)
     do {
       let limits = StatementLimits(wait: wait)
+      limits.isWriting = { [unowned connection] in connection.hasBusyWritingStatement() }
       connection.setBusyHandler(limits.keepsWaiting)
       connection.setProgressHandler(everyOpcodes: StatementLimits.interval, limits.mustStop)
       if options.access != .readOnly {

@@ -44,8 +44,21 @@ struct DatabaseOpener {
     if configuration.writeLockTimeout < .zero { throw refuse("writeLockTimeout is not negative") }
     if configuration.migrationTimeout < .zero { throw refuse("migrationTimeout is not negative") }
     if configuration.leaseQuantum < .zero { throw refuse("leaseQuantum is not negative") }
+    if configuration.groupCommitLimit < 1 { throw refuse("groupCommitLimit is at least 1") }
+    if configuration.longHoldWarning <= .zero {
+      throw refuse("longHoldWarning is longer than zero")
+    }
+    if configuration.backgroundWriteAging < .zero {
+      throw refuse("backgroundWriteAging is not negative")
+    }
     if configuration.captureRowLimit < 0 { throw refuse("captureRowLimit is not negative") }
+    if configuration.captureByteLimit < 0 { throw refuse("captureByteLimit is not negative") }
+    for table in configuration.captureModes.keys { try CaptureModes.check(table) }
     if configuration.cdcRetention.rows < 1 { throw refuse("cdcRetention keeps at least one row") }
+    if configuration.cdcRetention.hardRows < configuration.cdcRetention.rows {
+      throw refuse("cdcRetention's hardRows are not fewer than its rows")
+    }
+    if configuration.consumerExpiry < .zero { throw refuse("consumerExpiry is not negative") }
     if configuration.writeAheadLogBound < 0 { throw refuse("writeAheadLogBound is not negative") }
     if isInMemory, configuration.readOnly { throw refuse("a database in memory is not read-only") }
     try plan.check()
@@ -90,7 +103,8 @@ struct DatabaseOpener {
         pool: ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
         hub: hub,
         files: files, factory: factory, coordination: nil,
-        checkpointer: Checkpointer(bound: configuration.writeAheadLogBound), plan: plan), nil
+        checkpointer: Checkpointer(bound: configuration.writeAheadLogBound),
+        consumers: ActiveConsumers(), plan: plan), nil
     )
   }
 
@@ -141,23 +155,42 @@ struct DatabaseOpener {
     limits.wait = configuration.migrationTimeout
     let lease = try migrationLease(coordination, deadline)
     defer { lease?.release() }
-    coordination?.settleContinuity()
+    coordination?.settleContinuity { sqlite.logState }
     if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
     try sqlite.setJournalSizeLimit(configuration.writeAheadLogBound)
 
     let shapes = SchemaShapes()
-    let log = ChangeLogWriter(
-      sqlite: sqlite, label: configuration.label, shapes: shapes,
-      retention: configuration.cdcRetention,
+    let facts = TurnFacts(
       continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() })
-    let collector = ChangeCollector(rowLimit: configuration.captureRowLimit, shapes: shapes)
+    let consumers = ActiveConsumers()
+    let pruner = LogPruner(sqlite: sqlite, retention: configuration.cdcRetention) { name, place in
+      consumers.contains(name) || coordination?.isClaimedByOther(place: place) == true
+    }
+    let log = ChangeLogWriter(
+      sqlite: sqlite, label: configuration.label, shapes: shapes, pruner: pruner,
+      continuity: isInMemory ? { (1, nil) } : { (facts.continuity, coordination?.bridge) },
+      report: { [eventHandler = configuration.eventHandler] event in eventHandler?(event) })
+    let collector = ChangeCollector(
+      limits: .init(rows: configuration.captureRowLimit, bytes: configuration.captureByteLimit),
+      shapes: shapes)
+    // The connection holds the collector.
+    collector.readSchema = { [weak sqlite] in
+      sqlite.flatMap { try? SchemaDifference.objects(on: $0) }
+    }
+    collector.schemaMayFail = { [weak sqlite] in
+      sqlite.map(CaptureSchema.mayFailWithoutUndoing) ?? true
+    }
+    log.onAppend = { [unowned collector] first in
+      try ImageLog.write(collector, first: first, on: sqlite)
+    }
     // Before the first statement is prepared: a statement prepared without the hook keeps the shortcut
     // by which DELETE without WHERE tells nobody of its rows.
     sqlite.setPreupdateObserver(collector)
     sqlite.flushStatementCache()
 
     let path = path
-    let gate = WriteGate(path: path) {
+    let hold = HoldRecord(path: path, configuration: configuration, coordination: coordination)
+    let gate = WriteGate(path: path, aging: configuration.backgroundWriteAging) {
       coordination?.writeLease.wakeWaiter()
     } describeHolder: { waited in
       BoutiqueError.lockTimeout(
@@ -194,7 +227,18 @@ struct DatabaseOpener {
     let writer = Writer(
       sqlite: sqlite, limits: limits, log: log, collector: collector, files: files,
       coordination: coordination, gate: gate, hub: hub, checkpointer: checkpointer,
-      configuration: configuration)
+      configuration: configuration, hold: hold, facts: facts)
+    // Before the migrations, so that what they do to tables that are there is kept like anything else.
+    if try !CaptureModes.agree(with: configuration.captureModes, on: sqlite) {
+      try underLease(coordination, until: deadline) {
+        _ = try writer.committing(since: start, isOwnWork: true) { connection in
+          for (table, mode) in configuration.captureModes {
+            try CaptureModes.set(mode, forTable: table, on: connection.sqlite)
+          }
+        }
+        try shapes.loadModes(from: sqlite)
+      }
+    }
     if try migrator.isBehind(on: sqlite) {
       try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
     }
@@ -204,7 +248,7 @@ struct DatabaseOpener {
       pool: isInMemory
         ? nil : ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
       hub: hub, files: files, factory: factory, coordination: coordination,
-      checkpointer: checkpointer, plan: plan)
+      checkpointer: checkpointer, consumers: consumers, plan: plan)
     return (core, writer)
   }
 
@@ -308,6 +352,7 @@ struct DatabaseOpener {
 
   /// The order is `OpenDatabase.close`'s.
   private func shutDown(_ core: OpenDatabase, _ writer: Writer) {
+    writer.hold.close()
     core.hub.close(path: path)
     core.pool?.close()
     if let coordination = core.coordination {
@@ -315,6 +360,7 @@ struct DatabaseOpener {
         let turn = try coordination.writeLease.acquire(
           deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
           isCancelled: { false })
+        writer.putToRest()
         coordination.renewContinuityIfAlone()
         writer.close(checkpointing: true)
         turn.finish()

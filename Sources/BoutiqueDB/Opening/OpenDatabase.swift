@@ -1,4 +1,5 @@
 import Dispatch
+import SQLiteConnection
 import SharedFileCoordination
 import Synchronization
 
@@ -21,6 +22,8 @@ final class OpenDatabase: Sendable {
   let factory: ConnectionFactory
   let coordination: CoordinationFile?
   let checkpointer: Checkpointer
+  /// The durable consumers of this open database.
+  let consumers: ActiveConsumers
   let plan: BoutiqueMigrationPlan
   private let fork = ForkGuard()
   private let life = Mutex(Life())
@@ -28,7 +31,8 @@ final class OpenDatabase: Sendable {
   init(
     path: String, configuration: BoutiqueConfiguration, gate: WriteGate?, pool: ReaderPool?,
     hub: ChangeHub, files: OpenedFiles?, factory: ConnectionFactory,
-    coordination: CoordinationFile?, checkpointer: Checkpointer, plan: BoutiqueMigrationPlan
+    coordination: CoordinationFile?, checkpointer: Checkpointer, consumers: ActiveConsumers,
+    plan: BoutiqueMigrationPlan
   ) {
     self.path = path
     self.configuration = configuration
@@ -39,36 +43,74 @@ final class OpenDatabase: Sendable {
     self.factory = factory
     self.coordination = coordination
     self.checkpointer = checkpointer
+    self.consumers = consumers
     self.plan = plan
   }
 
   /// Throws when this database can no longer be used here.
   func checkUsable() throws {
-    guard fork.isSameProcess else { throw BoutiqueError.usedAcrossFork(path: path) }
+    // Without a system call, for each read and write: where a program forks past the C library there is
+    // no thread in the child that could serve it, nor any to wait.
+    guard fork.isSameGeneration else { throw BoutiqueError.usedAcrossFork(path: path) }
     if life.withLock(\.isClosing) { throw BoutiqueError.closed(path: path) }
   }
 
-  /// The present continuity (see `CoordinationFile.continuity`); nil where nobody can vouch for foreign
-  /// commits while this process was away.
-  var continuity: Int64? {
+  /// What is known of the present continuity (see `CoordinationFile.continuity`); nothing where nobody can
+  /// vouch for foreign commits while this process was away.
+  ///
+  /// - Parameter sqlite: a reader's connection that has not begun its snapshot.
+  func presence(on sqlite: Connection) -> Presence {
     // A database in memory has no other programs.
-    if pool == nil { return 1 }
-    guard configuration.multiProcess else { return nil }
-    return coordination?.continuity ?? CoordinationFile.continuity(forDatabase: path)
+    if pool == nil { return Presence(continuity: 1) }
+    guard configuration.multiProcess else { return .unknown }
+    if let coordination, let continuity = coordination.continuity {
+      return Presence(continuity: continuity, bridge: coordination.bridge)
+    }
+    let continuity = CoordinationFile.continuity(forDatabase: path)
+    return Presence(
+      continuity: continuity,
+      bridge: CoordinationFile.bridge(forDatabase: path, continuity: continuity) {
+        sqlite.logState
+      })
   }
 
   // MARK: Transactions
 
   func write<R: Sendable>(
-    purpose: String, _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
+    purpose: String, priority: WritePriority = .normal, limit: Duration? = nil,
+    _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
   ) async throws -> R {
     let result = Mutex<R?>(nil)
     try await submit(
+      pending(
+        .transaction { connection in
+          let value = try body(connection)
+          result.withLock { $0 = value }
+        }, purpose: purpose, priority: priority, limit: limit))
+    return try result.withLock { try Self.unwrap($0) }
+  }
+
+  func writeWithToken<R: Sendable>(
+    purpose: String, priority: WritePriority, limit: Duration?,
+    _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
+  ) async throws -> (value: R, token: ChangeToken) {
+    let result = Mutex<R?>(nil)
+    let write = pending(
       .transaction { connection in
         let value = try body(connection)
         result.withLock { $0 = value }
-      }, purpose: purpose)
-    return try result.withLock { try Self.unwrap($0) }
+      }, purpose: purpose, priority: priority, limit: limit, wantsToken: true)
+    try await submit(write)
+    return (try result.withLock { try Self.unwrap($0) }, try Self.unwrap(write.token))
+  }
+
+  private func pending(
+    _ work: PendingWrite.Work, purpose: String, priority: WritePriority = .normal,
+    limit: Duration? = nil, wantsToken: Bool = false
+  ) -> PendingWrite {
+    PendingWrite(
+      work, purpose: purpose, priority: priority, wait: configuration.writeLockTimeout,
+      limit: limit, wantsToken: wantsToken, path: path)
   }
 
   /// Runs something on the writer thread, under the lease but outside a transaction.
@@ -77,21 +119,39 @@ final class OpenDatabase: Sendable {
   ) async throws -> R {
     let result = Mutex<R?>(nil)
     try await submit(
-      .maintenance { writer in
-        let value = try body(writer)
-        result.withLock { $0 = value }
-      }, purpose: purpose)
+      pending(
+        .maintenance { writer in
+          let value = try body(writer)
+          result.withLock { $0 = value }
+        }, purpose: purpose))
     return try result.withLock { try Self.unwrap($0) }
   }
 
-  private func submit(_ work: PendingWrite.Work, purpose: String) async throws {
+  /// Writes into the library's own tables, in a commit that changes nothing for observers.
+  ///
+  /// Others get no bell for it: there is nothing for them to see.
+  func writeOwn<R: Sendable>(
+    purpose: String, _ body: @escaping @Sendable (Connection) throws -> R
+  ) async throws -> R {
+    let hub = hub
+    return try await maintain(purpose: purpose) { writer in
+      var result: R?
+      let change = try writer.committing(since: .now(), isOwnWork: true) { _ in
+        result = try body(writer.sqlite)
+      }
+      // The hub's place in the chain goes on, so that it need not look.
+      if let change { hub.publish(change) }
+      return try Self.unwrap(result)
+    }
+  }
+
+  private func submit(_ write: PendingWrite) async throws {
     try checkUsable()
     guard let gate else {
       throw BoutiqueError.readOnly(path: path, message: "it was opened for reading only")
     }
     try RunningWrite.check(gate: gate)
-    try await PendingWrite(work, purpose: purpose, timeout: configuration.writeLockTimeout)
-      .run(through: gate)
+    try await write.run(through: gate)
   }
 
   func read<R: Sendable>(
@@ -120,7 +180,8 @@ final class OpenDatabase: Sendable {
       pool.submit(work)
     } else if let gate {
       // In memory there is one connection; nobody waits for the result here, the completion tells.
-      gate.submit(PendingWrite(.read(work), purpose: "read", timeout: .seconds(1 << 30)))
+      gate.submit(
+        PendingWrite(.read(work), purpose: "read", wait: .seconds(1 << 30), path: path))
     } else {
       work.fail(BoutiqueError.closed(path: path))
     }
@@ -194,5 +255,12 @@ final class OpenDatabase: Sendable {
       return life.waiting
     }
     for continuation in waiting { continuation.resume() }
+  }
+}
+
+extension Connection {
+  /// What the log's index says now; nil when there is none.
+  var logState: LogState? {
+    walIndexHeader().map { LogState(counter: $0.change, isEmpty: $0.maxFrame == 0) }
   }
 }

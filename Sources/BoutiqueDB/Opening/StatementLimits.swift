@@ -15,6 +15,10 @@ final class StatementLimits {
   let schema = SchemaObjects()
   /// Whose work runs now.
   var cancellation: CancellationFlag?
+  /// Whether the transaction is shared with others' work, which an interruption must not end.
+  var isShared = false
+  /// Whether a statement that writes is under way; asked only where the transaction is shared.
+  var isWriting: () -> Bool = { false }
   private var deadline = MonotonicTime.now()
 
   init(wait: Duration) { self.wait = wait }
@@ -25,7 +29,7 @@ final class StatementLimits {
   /// processes meet at the lease; this is for programs that do not know it.
   func keepsWaiting(attempts: Int) -> Bool {
     if attempts == 0 { deadline = .now().advanced(by: wait) }
-    guard cancellation?.isCancelled != true, MonotonicTime.now() < deadline else { return false }
+    guard cancellation?.mustStop != true, MonotonicTime.now() < deadline else { return false }
     // There is nothing to wait on: SQLite's locks wake nobody. At first below SQLite's own shortest
     // step, so that a short hold is passed on quickly.
     usleep(attempts < 20 ? UInt32.random(in: 50...150) : UInt32.random(in: 500...1500))
@@ -33,5 +37,11 @@ final class StatementLimits {
   }
 
   /// The progress handler.
-  func mustStop() -> Bool { cancellation?.isCancelled == true }
+  ///
+  /// SQLite answers the interruption of a statement that writes by rolling back the whole transaction
+  /// (SQLite, `sqlite3_interrupt`). Where others share it such a statement is let come to its end.
+  func mustStop() -> Bool {
+    guard cancellation?.mustStop == true else { return false }
+    return !isShared || !isWriting()
+  }
 }

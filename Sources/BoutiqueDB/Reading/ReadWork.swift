@@ -56,8 +56,13 @@ final class ReadWork: Sendable {
   ///
   /// Does nothing when it was cancelled while it waited.
   ///
-  /// - Parameter isShared: whether the connection also writes, so that writing has to be switched off.
-  func run(on sqlite: Connection, limits: StatementLimits, isShared: Bool) {
+  /// - Parameters:
+  ///   - isShared: whether the connection also writes, so that writing has to be switched off.
+  ///   - willComplete: called when the snapshot is given up, before anybody hears of it.
+  func run(
+    on sqlite: Connection, limits: StatementLimits, isShared: Bool,
+    willComplete: () -> Void = {}
+  ) {
     guard begin() else { return }
     if let isAnswered, isAnswered() { return }
     limits.cancellation = cancellation
@@ -83,6 +88,7 @@ final class ReadWork: Sendable {
     let wasCancelled = !cancellation.end()
     ImmediateTransaction.rollback(on: sqlite)
     if isShared { try? sqlite.execute("PRAGMA query_only = 0") }
+    willComplete()
     completion(
       result.mapError { error in
         if wasCancelled { return CancellationError() }

@@ -92,7 +92,9 @@ final class ReaderPool: Sendable {
         connection = reader
         // A file that was deleted would go on answering.
         try files?.checkDatabase()
-        work.run(on: reader.0, limits: reader.1, isShared: false)
+        work.run(on: reader.0, limits: reader.1, isShared: false) {
+          monitor.withLock { $0.running[number] = nil }
+        }
       } catch {
         work.fail(BoutiqueError.translate(error, path: factory.path))
       }

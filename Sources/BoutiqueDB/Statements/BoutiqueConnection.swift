@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import SQLiteConnection
 import SharedFileCoordination
@@ -20,7 +21,7 @@ public final class BoutiqueConnection {
   let sqlite: Connection
   private let role: Role
   private let thread = pthread_self()
-  private let fork = ForkGuard()
+  private let fork: ForkGuard
   private let cancellation: CancellationFlag?
   /// Gathers what the statements change; nil in a read.
   private let collector: ChangeCollector?
@@ -35,17 +36,28 @@ public final class BoutiqueConnection {
   private var savepointDepth = 0
   /// Whether this is the library's own work.
   private let mayTouchInternalTables: Bool
+  /// Whether the transaction holds other writes' work as well, which this one must not take along.
+  private let isShared: Bool
+  /// Whether something was done whose effect is not confined to rows: the schema, a setting of the
+  /// transaction.
+  private(set) var hasSpecialEffects = false
+  /// Whether something was made that may end a transaction by itself.
+  private(set) var madeRollback = false
+  /// Texts that were run in place of others, see `ConflictText`.
+  private var replacedTexts: [(run: String, given: String)] = []
 
   init(
-    sqlite: Connection, role: Role, collector: ChangeCollector? = nil,
-    recorder: RegionRecorder? = nil,
-    cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false
+    sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recorder: RegionRecorder? = nil,
+    cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false,
+    isShared: Bool = false, fork: ForkGuard = ForkGuard()
   ) {
+    self.fork = fork
     self.sqlite = sqlite
     self.role = role
     self.collector = collector
     self.cancellation = cancellation
     self.mayTouchInternalTables = mayTouchInternalTables
+    self.isShared = isShared
     self.recorder = recorder
   }
 
@@ -90,7 +102,7 @@ public final class BoutiqueConnection {
     try guardUse(of: sql)
     do {
       try underPolicy {
-        try sqlite.executeScript(sql) { statement in
+        try sqlite.executeScript(confined(sql) ?? sql) { statement in
           // Nobody gives a script values; SQLite would quietly take NULL.
           guard statement.parameterCount == 0 else {
             throw BoutiqueError.invalidStatement(
@@ -152,11 +164,12 @@ public final class BoutiqueConnection {
   /// The row id of the last inserted row; 0 before the first.
   public var lastInsertedRowID: Int64 { sqlite.lastInsertedRowID }
 
-  /// Throws `CancellationError` when the task that called `read` or `write` has been cancelled.
+  /// Throws `CancellationError` when the task that called `read` or `write` has been cancelled, and
+  /// ``BoutiqueError/writeTimedOut(_:)`` when the write's time is over.
   ///
   /// Statements are interrupted by themselves; this is for a long computation between them.
   public func checkCancellation() throws {
-    if cancellation?.isCancelled == true { throw CancellationError() }
+    if let stop = cancellation?.stop { throw stop }
   }
 
   // MARK: Savepoints
@@ -196,7 +209,13 @@ public final class BoutiqueConnection {
     try guardUse(of: sql)
     let statement: PreparedStatement
     do {
-      statement = try underPolicy { try sqlite.prepare(sql) }
+      let prepared = try underPolicy { try sqlite.prepare(sql) }
+      if isShared, prepared.mentionsRollback, let text = confined(sql) {
+        prepared.reset()
+        statement = try underPolicy { try sqlite.prepare(text) }
+      } else {
+        statement = prepared
+      }
     } catch {
       throw refusal(error, sql) ?? failure(error)
     }
@@ -209,6 +228,13 @@ public final class BoutiqueConnection {
     return statement
   }
 
+  /// Returns what to run instead, where a text would end the shared transaction; nil where it would not.
+  private func confined(_ sql: String) -> String? {
+    guard isShared, let text = ConflictText.abortingInsteadOfRollback(sql) else { return nil }
+    replacedTexts.append((run: text, given: sql))
+    return text
+  }
+
   /// Compiles something of the closure's: a refused pragma does not even get that far.
   private func underPolicy<R>(_ body: () throws -> R) rethrows -> R {
     sqlite.setPragmaPolicy { StatementPolicy.admits(pragma: $0, argument: $1) }
@@ -218,16 +244,22 @@ public final class BoutiqueConnection {
 
   private func refusal(_ error: any Error, _ sql: String) -> BoutiqueError? {
     guard let error = error as? SQLiteError, error.code.primary == .auth else { return nil }
-    return .statementRefused(sql: error.sql ?? sql, reason: StatementPolicy.pragmaRefusal)
+    let sql = error.sql ?? sql
+    return .statementRefused(sql: sql, reason: StatementPolicy.pragmaRefusal(in: sql))
   }
 
   /// Throws in a child made by fork inside the closure.
-  func checkProcess() throws {
-    guard fork.isSameProcess else { throw BoutiqueError.usedAcrossFork(path: sqlite.path) }
+  ///
+  /// - Parameter thoroughly: whether to ask the kernel, too; once for each transaction is enough.
+  func checkProcess(thoroughly: Bool = true) throws {
+    guard thoroughly ? fork.isSameProcess : fork.isSameGeneration else {
+      throw BoutiqueError.usedAcrossFork(path: sqlite.path)
+    }
   }
 
   func guardUse(of sql: String) throws {
-    try checkProcess()
+    // For each statement; the number of the process is looked at before the commit.
+    guard fork.isSameGeneration else { throw BoutiqueError.usedAcrossFork(path: sqlite.path) }
     if hasEnded || pthread_equal(thread, pthread_self()) == 0 {
       throw BoutiqueError.connectionEnded
     }
@@ -244,11 +276,16 @@ public final class BoutiqueConnection {
     {
       throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
     }
+    // Such a statement would not be interrupted any more.
+    if isShared, !statement.isReadOnly, let stop = cancellation?.stop { throw stop }
+    if !statement.isReadOnly { collector?.noteWrites(of: statement.effects.writtenTables) }
     if !statement.effects.isPlain {
       if let reason = StatementPolicy.refusal(of: statement.effects) {
         throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
       }
       collector?.noteSchemaChanges(of: statement.effects)
+      hasSpecialEffects = true
+      if statement.mentionsRollback { madeRollback = true }
     }
   }
 
@@ -270,15 +307,36 @@ public final class BoutiqueConnection {
   }
 
   func failure(_ error: any Error) -> any Error {
-    guard let error = error as? SQLiteError else { return error }
-    if error.code.primary == .interrupt, cancellation?.isCancelled == true {
+    guard var error = error as? SQLiteError else { return error }
+    if error.code.primary == .interrupt, let stop = cancellation?.stop {
       if role == .write && !sqlite.isInTransaction {
         fatalError = .sql(code: Int(error.code.rawValue), message: "interrupted by cancellation")
       }
-      return CancellationError()
+      return stop
     }
+    let endsAll = restoreText(of: &error)
     let translated = BoutiqueError(error)
-    if role == .write, !sqlite.isInTransaction, fatalError == nil { fatalError = translated }
+    if role == .write, endsAll || !sqlite.isInTransaction, fatalError == nil {
+      fatalError = translated
+    }
     return translated
+  }
+
+  /// Puts the text that was given in the place of the one that was run.
+  ///
+  /// - Returns: whether the error is one that would have ended the transaction.
+  private func restoreText(of error: inout SQLiteError) -> Bool {
+    guard error.code.primary == .constraint, let sql = error.sql else { return false }
+    for (run, given) in replacedTexts {
+      guard let place = run.range(of: sql) else { continue }
+      // Both have the same bytes but for the word.
+      let start = run.utf8.distance(from: run.startIndex, to: place.lowerBound)
+      let part = Array(given.utf8).dropFirst(start).prefix(sql.utf8.count)
+      let text = String(decoding: part, as: UTF8.self)
+      guard text != sql else { continue }
+      error.sql = text
+      return true
+    }
+    return false
   }
 }

@@ -27,7 +27,7 @@ enum StatementPolicy {
     }
     if effects.isVacuum { return "use vacuum(), which runs outside a transaction" }
     if let pragma = effects.pragma, !admits(pragma: pragma.name, argument: pragma.argument) {
-      return pragmaRefusal
+      return capturePragmas.contains(pragma.name) ? capturePragmaRefusal : pragmaRefusal
     }
     return nil
   }
@@ -47,8 +47,24 @@ enum StatementPolicy {
   ///
   /// Asked while it is compiled: many take effect right there.
   static func admits(pragma name: String, argument: String?) -> Bool {
-    argument == nil || admittedPragmas.contains(name)
+    // SQLite would pass over a pragma that it does not know, and the caller believe that rows are kept.
+    !capturePragmas.contains(name) && (argument == nil || admittedPragmas.contains(name))
   }
 
-  static let pragmaRefusal = "this setting is the library's (see BoutiqueConfiguration)"
+  /// Turso's pragmas for capturing changes.
+  private static let capturePragmas: Set<String> = [
+    "capture_data_changes_conn", "unstable_capture_data_changes_conn",
+  ]
+
+  /// Returns why a pragma was refused while it was compiled.
+  static func pragmaRefusal(in sql: String) -> String {
+    let sql = sql.lowercased()
+    return capturePragmas.contains(where: sql.contains) ? capturePragmaRefusal : pragmaRefusal
+  }
+
+  private static let pragmaRefusal = "this setting is the library's (see BoutiqueConfiguration)"
+  private static let capturePragmaRefusal =
+    "that is Turso's pragma; here changes are always captured: set what is kept of a row with "
+    + "BoutiqueConfiguration.captureModes or db.setCaptureMode(_:forTable:), ask with "
+    + "db.captureModes(), read the view turso_cdc or db.changes()"
 }

@@ -1,3 +1,4 @@
+import SQLiteConnection
 import StructuredQueries
 import Synchronization
 
@@ -14,10 +15,10 @@ private struct Shape: Hashable {
     for index in a.segments.indices {
       switch (a.segments[index], b.segments[index]) {
       case (.binding, .binding): continue
-      case (.text(let a), .text(let b)) where a == b: continue
-      case (.identifier(let a), .identifier(let b)) where a == b: continue
+      case (.text(let a), .text(let b)) where a.hasBytes(of: b): continue
+      case (.identifier(let a), .identifier(let b)) where a.hasBytes(of: b): continue
       case (.column(let aScope, let a), .column(let bScope, let b))
-      where a == b && aScope == bScope:
+      where a.hasBytes(of: b) && aScope == bScope:
         continue
       case (.columns(let aScope, let a), .columns(let bScope, let b))
       where a === b && aScope == bScope:
@@ -42,6 +43,13 @@ private struct Shape: Hashable {
       case .row(let bindings): hasher.combine(bindings.count)
       }
     }
+  }
+}
+
+extension String {
+  /// Whether SQLite takes both for the same: Swift also holds equal what Unicode does.
+  fileprivate func hasBytes(of other: String) -> Bool {
+    ByteExactString(self) == ByteExactString(other)
   }
 }
 

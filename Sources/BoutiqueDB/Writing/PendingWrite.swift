@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Ends exactly once: with success, with an error, by cancellation or by its time-out; whichever comes
 /// first resumes the caller. Cancellation has three cases: before it runs the write is dropped; while its
-/// closure runs the transaction is rolled back; once the commit has begun it comes too late and the
-/// result is returned.
+/// closure runs what it did is rolled back; once the closure has ended, or the commit begun, it comes too
+/// late and the result is returned.
 final class PendingWrite: Sendable {
   /// What the writer thread does for it.
   enum Work: Sendable {
@@ -20,27 +20,59 @@ final class PendingWrite: Sendable {
 
   private struct State {
     var isQueued = true
-    var continuation: CheckedContinuation<Void, any Error>?
+    // Unchecked: it is resumed where it is taken out of here, so once.
+    var continuation: UnsafeContinuation<Void, any Error>?
+    var token: ChangeToken?
   }
 
   let work: Work
   /// What the lease is held for, as others see it.
   let purpose: String
-  let enqueued = MonotonicTime.now()
+  let priority: WritePriority
+  let enqueued: MonotonicTime
+  /// Until when it waits.
   let deadline: MonotonicTime
-  let cancellation = CancellationFlag()
+  let cancellation: CancellationFlag
+  /// Whether the caller wants to know the commit's token.
+  let wantsToken: Bool
   private let state = Mutex(State())
 
-  init(_ work: Work, purpose: String, timeout: Duration) {
+  /// - Parameters:
+  ///   - wait: how long it waits for its turn at most.
+  ///   - limit: how long waiting and running may take together; counts instead of `wait` where given.
+  ///   - path: the database, for the error when the limit is passed.
+  init(
+    _ work: Work, purpose: String, priority: WritePriority = .normal, wait: Duration,
+    limit: Duration? = nil, wantsToken: Bool = false, path: String
+  ) {
     self.work = work
     self.purpose = purpose
-    deadline = enqueued.advanced(by: timeout)
+    self.priority = priority
+    self.wantsToken = wantsToken
+    let now = MonotonicTime.now()
+    enqueued = now
+    deadline = now.advanced(by: limit ?? wait)
+    cancellation = CancellationFlag(
+      allowance: limit.map { Allowance(path: path, start: now, limit: $0) })
   }
+
+  /// Whether it may run in a transaction that others have begun.
+  ///
+  /// One with a limit may not: to interrupt it would end the others' transaction as well.
+  var mayJoin: Bool {
+    if case .transaction = work { cancellation.allowance == nil } else { false }
+  }
+
+  /// The token of the commit that holds the write; there once it has ended well, if it is wanted.
+  var token: ChangeToken? { state.withLock(\.token) }
+
+  /// Says which commit holds the write.
+  func note(_ token: ChangeToken) { state.withLock { $0.token = token } }
 
   /// Hands the write to the gate and suspends until it has ended.
   func run(through gate: WriteGate) async throws {
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
+      try await withUnsafeThrowingContinuation { continuation in
         let hasEnded = state.withLock { state in
           if state.isQueued { state.continuation = continuation }
           return !state.isQueued
@@ -76,12 +108,18 @@ final class PendingWrite: Sendable {
 
   /// Ends the write and resumes its caller.
   func finish(_ result: Result<Void, any Error>) {
-    let continuation = state.withLock { state in
+    end()?.resume(with: result)
+  }
+
+  /// Ends the write.
+  ///
+  /// - Returns: its caller, to be resumed by whoever called this.
+  func end() -> UnsafeContinuation<Void, any Error>? {
+    state.withLock { state in
       state.isQueued = false
       defer { state.continuation = nil }
       return state.continuation
     }
-    continuation?.resume(with: result)
   }
 
   /// Ends the write with an error unless it is running already.
@@ -90,7 +128,7 @@ final class PendingWrite: Sendable {
   @discardableResult
   func giveUp(_ error: any Error) -> Bool {
     let (wasQueued, continuation) = state.withLock { state in
-      guard state.isQueued else { return (false, nil as CheckedContinuation<Void, any Error>?) }
+      guard state.isQueued else { return (false, nil as UnsafeContinuation<Void, any Error>?) }
       state.isQueued = false
       defer { state.continuation = nil }
       return (true, state.continuation)

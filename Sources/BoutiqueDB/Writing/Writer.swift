@@ -17,7 +17,8 @@ import Synchronization
 /// 7. the bell is rung: others look by themselves;
 /// 8. this process's live queries are told from memory, and the caller is resumed.
 ///
-/// More waiting writes follow under the same lease for at most a quantum while other processes wait.
+/// Writes that wait at the same time may share steps 4 to 8 (`Writer+Group`). More waiting writes follow
+/// under the same lease for at most a quantum while other processes wait.
 /// Checkpoints run here too, under the lease: SQLite up to 3.51.2 can lose committed pages when a
 /// checkpoint runs beside a writer that restarts the log (SQLite, "Write-Ahead Logging", section on the
 /// WAL-reset bug).
@@ -27,20 +28,32 @@ final class Writer {
   let sqlite: Connection
   let log: ChangeLogWriter
   let path: String
-  private let limits: StatementLimits
-  private let collector: ChangeCollector
-  private let files: OpenedFiles?
+  let limits: StatementLimits
+  let collector: ChangeCollector
+  let files: OpenedFiles?
   private let coordination: CoordinationFile?
-  private let gate: WriteGate
+  let gate: WriteGate
   private let hub: ChangeHub
   private let checkpointer: Checkpointer
-  private let configuration: BoutiqueConfiguration
+  let configuration: BoutiqueConfiguration
+  let hold: HoldRecord
+  let fork = ForkGuard()
+  /// The writes of the transaction that is open or has just ended.
+  var group = WriteGroup()
+  private var savepoint: MemberSavepoint?
+  private var repeated: RepeatedTransaction?
+  private var callers: [(UnsafeContinuation<Void, any Error>, Result<Void, any Error>)] = []
+  private let facts: TurnFacts
+  private var lingering = Lingering()
 
   init(
     sqlite: Connection, limits: StatementLimits, log: ChangeLogWriter, collector: ChangeCollector,
     files: OpenedFiles?, coordination: CoordinationFile?, gate: WriteGate, hub: ChangeHub,
-    checkpointer: Checkpointer, configuration: BoutiqueConfiguration
+    checkpointer: Checkpointer, configuration: BoutiqueConfiguration, hold: HoldRecord,
+    facts: TurnFacts
   ) {
+    self.facts = facts
+    self.hold = hold
     self.sqlite = sqlite
     self.limits = limits
     self.log = log
@@ -78,9 +91,12 @@ final class Writer {
         continue
       }
       do {
+        hold.begin(.waiting)
+        defer { hold.end() }
         // A first write that is cancelled leaves its place in line to the ones behind it.
         let turn = try coordination.writeLease.acquire(
           deadline: BootClock.now().advanced(by: first.remainingTime), purpose: first.purpose,
+          yieldingFor: { [gate] in gate.yieldingSpan() },
           isCancelled: { [gate] in !gate.hasWork })
         serve(turn)
       } catch .cancelled {
@@ -98,22 +114,49 @@ final class Writer {
   }
 
   private func serve(_ turn: consuming WriteTurn) {
-    while let write = gate.take() {
-      let outcome = perform(write)
-      if outcome.change != nil { turn.ring() }
-      conclude(write, outcome)
-      // After each write, not after the turn: while nobody else waits a turn has no end.
+    facts.forget()
+    while let write = gate.take() ?? whoComesBack(turn.heldFor) {
+      let change = perform(write) { turn.shouldHandOver(nextYields: $0) }
+      if change != nil { turn.ring() }
+      conclude(change)
+      // After each commit, not after the turn: while nobody else waits a turn has no end.
       checkpointer.runIfDue(on: sqlite, limits: limits) { isLogWhole }
-      if turn.shouldHandOver() { break }
+      if turn.shouldHandOver(nextYields: gate.nextYields) { break }
+      turn.renew()
     }
     turn.finish()
   }
 
+  /// Waits a moment for the next write of whom the last one was done for, as long as the quantum lasts.
+  private func whoComesBack(_ heldFor: Duration) -> PendingWrite? {
+    guard heldFor < configuration.leaseQuantum, lingering.isWorthwhile() else { return nil }
+    let hasCome = gate.waitForWork(atMost: Lingering.span)
+    lingering.ended(withWrite: hasCome)
+    return hasCome ? gate.take() : nil
+  }
+
   private func serve() {
+    facts.forget()
     while let write = gate.take() {
-      conclude(write, perform(write))
+      conclude(perform(write) { _ in false })
       checkpointer.runIfDue(on: sqlite, limits: limits) { isLogWhole }
     }
+    hold.end()
+  }
+
+  /// Moves the log into the database and notes it as complete, when no other process of ours is there.
+  ///
+  /// Call with the lease held, before closing.
+  func putToRest() {
+    guard let coordination, !coordination.hasOtherMember, isLogWhole else { return }
+    limits.wait = .zero
+    // A reader in the way, or a full disk: then the next session has no proof.
+    if sqlite.walIndexHeader().map({ $0.maxFrame > 0 }) ?? false,
+      (try? sqlite.checkpoint(.truncate))?.busy != false
+    {
+      return
+    }
+    coordination.noteRest { sqlite.logState }
   }
 
   /// Closes the connection.
@@ -129,99 +172,67 @@ final class Writer {
 
   // MARK: One write
 
-  private struct Outcome {
-    var result: Result<Void, any Error>
-    var change: ChangeSet?
-  }
-
-  private func perform(_ write: PendingWrite) -> Outcome {
+  /// Does what a write asks for; `group` holds afterwards who it was done for, and how it ended.
+  ///
+  /// - Parameter mustHandOver: whether the turn is over if a write comes next that yields, or does not.
+  /// - Returns: what was committed, or nil when nothing was changed.
+  private func perform(_ write: PendingWrite, mustHandOver: (Bool) -> Bool) -> ChangeSet? {
     switch write.work {
     case .read(let work):
       work.run(on: sqlite, limits: limits, isShared: true)
-      return Outcome(result: .success(()))
+      group.settle(write, .success(()))
+      return nil
     case .maintenance(let body):
       limits.wait = write.remainingTime
+      hold.begin(.running(purpose: write.purpose))
       let result = Result { () throws -> Void in
         try files?.check()
         try files?.checkLog(of: sqlite)
         try body(self)
       }
+      facts.forget()
       log.didRollBack()
-      return Outcome(result: result.mapError { BoutiqueError.translate($0, path: path) })
+      group.settle(write, result)
+      return nil
     case .transaction(let body):
-      do {
-        let change = try transaction(for: write, body)
-        return Outcome(result: .success(()), change: change)
-      } catch {
-        return Outcome(result: .failure(BoutiqueError.translate(error, path: path)))
+      return transaction(for: write, body, mustHandOver: mustHandOver)
+    }
+  }
+
+  /// Tells everybody concerned how the last transaction ended.
+  private func conclude(_ change: ChangeSet?) {
+    if let change { hub.publish(change) }
+    for (write, result) in group.members {
+      var result = result
+      if case .failure(let error) = result {
+        let translated = BoutiqueError.translate(error, path: path)
+        if case BoutiqueError.fileReplaced = translated { hub.fail(translated) }
+        result = .failure(translated)
       }
+      if let caller = write.end() { callers.append((caller, result)) }
     }
+    group.removeAll()
+    // One right after the other: a thread of the pool that is woken for the first finds the rest there.
+    for (caller, result) in callers { caller.resume(with: result) }
+    callers.removeAll(keepingCapacity: true)
   }
 
-  private func conclude(_ write: PendingWrite, _ outcome: Outcome) {
-    if let change = outcome.change { hub.publish(change) }
-    if case .failure(BoutiqueError.fileReplaced) = outcome.result,
-      case .failure(let error) = outcome.result
-    {
-      hub.fail(error)
-    }
-    write.finish(outcome.result)
-  }
-
-  /// Runs a closure in a transaction of its own and commits it.
-  ///
-  /// - Returns: what was committed, or nil when nothing was changed.
-  private func transaction(
-    for write: PendingWrite, _ body: (BoutiqueConnection) throws -> Void
-  ) throws -> ChangeSet? {
-    try files?.check()
-    limits.wait = write.remainingTime
-    limits.cancellation = write.cancellation
-    defer { limits.cancellation = nil }
-    guard write.cancellation.begin(sqlite.interruption) else { throw CancellationError() }
-    return try committing(since: write.enqueued, cancellation: write.cancellation) { connection in
-      try RunningWrite.within(gate: gate) { try body(connection) }
-    }
-  }
-
-  /// Runs `body` between BEGIN IMMEDIATE and COMMIT, with capture.
+  /// Runs `body` between BEGIN IMMEDIATE and COMMIT, with capture, for the library's own work.
   ///
   /// - Parameter isOwnWork: whether the library's own tables may be touched.
   func committing(
-    since start: MonotonicTime, cancellation: CancellationFlag? = nil, isOwnWork: Bool = false,
-    _ body: (BoutiqueConnection) throws -> Void
+    since start: MonotonicTime, isOwnWork: Bool = false, _ body: (BoutiqueConnection) throws -> Void
   ) throws -> ChangeSet? {
-    do {
-      try ImmediateTransaction.begin(on: sqlite)
-    } catch {
-      if let cancellation, !cancellation.end() { throw CancellationError() }
-      guard error.code.primary == .busy else { throw error }
-      throw BoutiqueError.lockTimeout(
-        LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))
-    }
+    try begin(since: start, nil, looking: true)
     let connection = BoutiqueConnection(
-      sqlite: sqlite, role: .write, collector: collector, cancellation: cancellation,
-      mayTouchInternalTables: isOwnWork)
+      sqlite: sqlite, role: .write, collector: collector, mayTouchInternalTables: isOwnWork)
     do {
-      // With SQLite's write lock held, no other program's checkpoint can cut the log.
-      try files?.checkLog(of: sqlite)
-      try log.begin()
-      collector.reset()
       let changesBefore = sqlite.totalChanges
       try body(connection)
       try connection.checkProcess()
       connection.end()
       if let error = connection.fatalError { throw error }
-      if let cancellation, !cancellation.end() { throw CancellationError() }
-      // Pages that were changed and changed back (by a savepoint) are committed all the same and move the
-      // counter; without a row that would look like a foreign commit.
-      let isUntouched = collector.isEmpty && sqlite.totalChanges == changesBefore
-      let change =
-        isUntouched
-        ? nil : try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
-      try ImmediateTransaction.commit(on: sqlite)
-      log.didCommit(change)
-      return change
+      return try commit(hasChanges: sqlite.totalChanges != changesBefore)
     } catch {
       if case BoutiqueError.usedAcrossFork = error {
         // A child of fork shares the memory of the WAL index with its parent: not even a rollback here.
@@ -229,48 +240,94 @@ final class Writer {
         throw error
       }
       connection.end()
-      let wasCancelled = cancellation.map { !$0.end() } ?? false
-      ImmediateTransaction.rollback(on: sqlite)
-      log.didRollBack()
-      // The statement that a cancellation interrupted says so in SQLite's words only.
-      if wasCancelled { throw CancellationError() }
+      undo()
       // The error that ended the transaction is the cause; what the closure made of it is not.
       throw connection.fatalError ?? error
     }
+  }
+
+  /// Adds the row to the change log and commits.
+  ///
+  /// Pages that were changed and changed back (by a savepoint) are committed all the same and move the
+  /// counter; without a row that would look like a foreign commit.
+  ///
+  /// - Parameter hasChanges: whether rows were changed, be it that they were changed back.
+  /// - Returns: what was committed, or nil when nothing was changed.
+  func commit(hasChanges: Bool) throws -> ChangeSet? {
+    let change =
+      hasChanges || !collector.isEmpty
+      ? try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange) : nil
+    try transaction().commit()
+    log.didCommit(change)
+    return change
+  }
+
+  /// Begins a transaction and learns where everything stands.
+  ///
+  /// - Parameter looking: whether the log's length is compared with what its index says.
+  func begin(
+    since start: MonotonicTime, _ cancellation: CancellationFlag?, looking: Bool
+  ) throws {
+    let transaction = try transaction()
+    do {
+      try transaction.begin()
+    } catch {
+      // A time limit that is over here has been waited away: that is a matter of the lock.
+      if let cancellation, !cancellation.end(), cancellation.isCancelled {
+        throw CancellationError()
+      }
+      guard error.code.primary == .busy else { throw error }
+      throw BoutiqueError.lockTimeout(
+        LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))
+    }
+    do {
+      // With SQLite's write lock held, no other program's checkpoint can cut the log.
+      if looking { try files?.checkLog(of: sqlite) }
+      try log.begin()
+      collector.reset()
+    } catch {
+      undo()
+      throw error
+    }
+  }
+
+  /// Throws when the files are not those that were opened.
+  ///
+  /// - Returns: whether a look was due; then the log is to be looked at as well, once SQLite's lock is had.
+  func checkFiles(at now: MonotonicTime) throws -> Bool {
+    guard let files, facts.mustLook(at: now) else { return false }
+    try files.check()
+    return true
+  }
+
+  /// Notes that the files and the log were found as they should be.
+  func didCheckFiles(at now: MonotonicTime) { facts.didLook(at: now) }
+
+  private func transaction() throws(SQLiteError) -> RepeatedTransaction {
+    if let repeated { return repeated }
+    let made = try RepeatedTransaction(on: sqlite)
+    repeated = made
+    return made
+  }
+
+  /// The savepoint of a write that runs in a transaction which another has begun.
+  func memberSavepoint() throws(SQLiteError) -> MemberSavepoint {
+    if let savepoint { return savepoint }
+    let made = try MemberSavepoint(on: sqlite)
+    savepoint = made
+    return made
+  }
+
+  /// Undoes the transaction, if it is still open.
+  func undo() {
+    facts.forget()
+    ImmediateTransaction.rollback(on: sqlite)
+    log.didRollBack()
   }
 }
 
 extension PendingWrite {
   fileprivate var isRead: Bool {
     if case .read = work { true } else { false }
-  }
-}
-
-/// Marks the running closure of a write, so that a write started inside it is recognised.
-///
-/// Such a write could only run after the closure has ended, and a closure that waits for it would wait
-/// for ever.
-enum RunningWrite {
-  private final class Marker: Sendable {
-    let gate: ObjectIdentifier
-    let isOpen = Atomic(true)
-    init(gate: ObjectIdentifier) { self.gate = gate }
-  }
-
-  // Task-local, since a task started in the closure inherits it.
-  @TaskLocal private static var current: Marker?
-
-  static func within(gate: WriteGate, _ body: () throws -> Void) rethrows {
-    let marker = Marker(gate: ObjectIdentifier(gate))
-    defer { marker.isOpen.store(false, ordering: .releasing) }
-    try $current.withValue(marker) { try body() }
-  }
-
-  /// Throws ``BoutiqueError/transactionInProgress`` inside a running write of the same database.
-  static func check(gate: WriteGate) throws {
-    guard let current, current.gate == ObjectIdentifier(gate),
-      current.isOpen.load(ordering: .acquiring)
-    else { return }
-    throw BoutiqueError.transactionInProgress
   }
 }

@@ -7,13 +7,18 @@ import CLinuxShims
 /// whether anything was rung since it last looked.
 enum CommitBell {
   /// Rings; never fails, since a bell that nobody hears costs a poll interval and nothing else.
-  static func ring(_ file: LockFile) {
-    let counter = read(file.descriptor) ?? 0
+  ///
+  /// - Parameter known: The counter, where the caller has kept others from ringing since it was read.
+  /// - Returns: The counter afterwards.
+  @discardableResult
+  static func ring(_ file: LockFile, known: UInt64? = nil) -> UInt64 {
+    let counter = known ?? read(file.descriptor) ?? 0
     var image = ByteImage(count: 8)
     image.put(counter &+ 1, at: 0)
     try? FileBytes.write(
       image, to: file.descriptor, at: LockFileLayout.counterOffset, path: file.path)
     _ = clx_touch(file.descriptor.number)
+    return counter &+ 1
   }
 
   /// Returns the counter, or nil when it cannot be read.

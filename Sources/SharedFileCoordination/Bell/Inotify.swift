@@ -4,7 +4,8 @@
 //  1. Its state is one per process and unguarded: one thread calls everything here but `wake`.
 //  2. It waits with select(2), and the C library aborts the program when a descriptor of 1024 or
 //     more is put into a set. The library opens the descriptor itself and does not show it; so the
-//     next free number is looked at before, with room for others who open files meanwhile.
+//     next free number is looked at before, with room for others who open files meanwhile, and all
+//     numbers of that kind after, since others may open more than there was room for.
 //  3. It waits whole seconds, or for ever for 0 and less, and on nothing else. A waiting thread is
 //     woken through a watched file in memory, whose time stamp is touched. (Writing would not do:
 //     since Linux 6.14 files without a name raise no event for reads and writes.)
@@ -78,34 +79,48 @@ package struct InotifyCalls: Sendable {
   }
 
   /// The real ones.
-  package static let library = InotifyCalls(
-    start: { InotifyLibrary.start() }, stop: { InotifyLibrary.stop() },
-    watch: { InotifyLibrary.watch($0, $1) }, next: { InotifyLibrary.next($0) },
-    wake: { InotifyLibrary.wake() })
+  package static let library = library(highestDescriptor: InotifyLibrary.highestDescriptor)
+
+  /// The real ones, which do not start when the next free descriptor is of that number or more.
+  package static func library(highestDescriptor: Int32) -> InotifyCalls {
+    InotifyCalls(
+      start: { InotifyLibrary.start(highestDescriptor: highestDescriptor) },
+      stop: { InotifyLibrary.stop() }, watch: { InotifyLibrary.watch($0, $1) },
+      next: { InotifyLibrary.next($0) }, wake: { InotifyLibrary.wake() })
+  }
 }
 
 enum InotifyLibrary {
   /// select(2) holds 1024; the rest is room for what other threads open between look and start.
-  static let highestDescriptor = 960
+  static let highestDescriptor: Int32 = 960
+  private static let selectLimit: Int32 = 1024
 
   /// The file in memory whose time stamp wakes the waiting thread; changed by start and stop.
   private static let wakeFile = Mutex<(file: GuardedDescriptor, watch: Int32)?>(nil)
 
-  static func start() -> String? {
+  private static let noRoom =
+    "the program has so many files open that the descriptors below 1024 are used up"
+
+  static func start(highestDescriptor: Int32) -> String? {
     let free = clx_next_descriptor()
     guard free >= 0 else {
       return "no descriptor is free (\(CoordinationError.text(ofErrno: -free)))"
     }
-    guard free < highestDescriptor else {
-      return "the program has so many files open that the descriptors below 1024 are used up"
-    }
+    guard free < highestDescriptor else { return noRoom }
     let number = clx_guarded_memfd("boutique-wake")
     guard number >= 0 else {
       return "no file in memory to be had (\(CoordinationError.text(ofErrno: -number)))"
     }
     let file = GuardedDescriptor(adopting: number, holdsLocks: false)
+    let tooHigh = highDescriptors()
     guard inotifytools_initialize() != 0 else {
       return explain(inotifytools_error())
+    }
+    // Before anything is waited for. A high one of somebody else that came just now is a false alarm,
+    // which costs polling until the next try.
+    guard highDescriptors().isSubset(of: tooHigh) else {
+      inotifytools_cleanup()
+      return noRoom
     }
     let watch: Int32
     switch Self.watch("/proc/self/fd/\(number)", UInt32(IN_ATTRIB | IN_MODIFY)) {
@@ -125,6 +140,25 @@ enum InotifyLibrary {
     }
     stop()
     return "the wake-up file raises no events"
+  }
+
+  /// The inotify descriptors of this process that select(2) cannot take.
+  private static func highDescriptors() -> Set<Int32> {
+    guard let directory = opendir("/proc/self/fd") else { return [] }
+    defer { closedir(directory) }
+    var found: Set<Int32> = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard let number = Int32(name), number >= selectLimit else { continue }
+      var target = [CChar](repeating: 0, count: 64)
+      let count = readlink("/proc/self/fd/\(name)", &target, target.count - 1)
+      let text = String(
+        decoding: target.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+      if text.hasSuffix("inotify") { found.insert(number) }
+    }
+    return found
   }
 
   static func stop() {

@@ -38,6 +38,8 @@ package struct LockReport: Sendable, Codable, Equatable {
     package var waitingFor: Duration
     /// Whether others go before it, because it did not take the lease when it could.
     package var isPassedOver: Bool
+    /// Whether it waits for a background write: others go first, but not for ever.
+    package var isYielding = false
   }
 
   /// A slot whose owner died without giving it up.
@@ -216,8 +218,8 @@ package struct LockReport: Sendable, Codable, Equatable {
             state: ProcessProbe.state(
               pid: slot.pid, startTime: slot.startTime, pidNamespace: slot.pidNamespace))
         },
-        waitingFor: max(.zero, BootClock.Instant(nanoseconds: entry.ticket).duration(to: now)),
-        isPassedOver: !entry.counts)
+        waitingFor: max(.zero, BootClock.Instant(nanoseconds: entry.arrival).duration(to: now)),
+        isPassedOver: !entry.counts, isYielding: entry.yields)
     }
   }
 

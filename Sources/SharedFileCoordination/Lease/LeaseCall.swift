@@ -2,6 +2,8 @@
 struct LeaseCall {
   let deadline: BootClock.Instant?
   let isCancelled: @Sendable () -> Bool
+  /// For how long from now the caller lets others go first, nil when it does not.
+  let yieldingFor: @Sendable () -> Duration?
   let started: BootClock.Instant
   let path: String
 
@@ -22,4 +24,19 @@ struct LeaseCall {
     let now = BootClock.now().nanoseconds
     return min(nanoseconds, deadline.nanoseconds > now ? deadline.nanoseconds - now : 0)
   }
+
+  /// Returns the place in line of who arrives now.
+  func place() -> LeasePlace {
+    let now = BootClock.now()
+    guard let span = yieldingFor(), span > .zero else {
+      return LeasePlace(ticket: now.nanoseconds, yieldsSince: nil)
+    }
+    return LeasePlace(ticket: now.advanced(by: span).nanoseconds, yieldsSince: now.nanoseconds)
+  }
+}
+
+/// A place in line: a ticket, and for one that yields when it arrived.
+struct LeasePlace {
+  var ticket: UInt64
+  var yieldsSince: UInt64?
 }

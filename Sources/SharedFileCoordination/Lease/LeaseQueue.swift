@@ -7,6 +7,9 @@
 //  1. A ticket is the boot clock's reading at arrival; ties go to the lower slot. So taking one
 //     needs nobody's consent: there is no counter to lock, hence no latch to die or be stopped in.
 //     (A counter behind a latch byte was the first plan; a process stopped inside it stops all.)
+//     Who yields takes the reading of a later moment: whoever arrives before that moment goes first,
+//     and whoever arrives after it does not, so it yields but not for ever. Until then its ticket
+//     lies in the future and is no reason to hand the lease over, or to queue up behind.
 //  2. Nobody takes the lease past a live waiter with an older ticket, except one that did not take
 //     it though it was free (invariant 3).
 //  3. Who was free to go and did not go is passed over: a later waiter that finds the lease free on
@@ -29,10 +32,13 @@ package enum LeaseQueue {
   /// One slot's place in line.
   package struct Entry: Sendable, Equatable {
     package var slot: Int
-    /// Boot clock reading at arrival, 0 when the slot does not wait.
+    /// Boot clock reading at arrival, or at the moment until which it yields; 0 when the slot does not wait.
     package var ticket: UInt64
-    /// Equal to the ticket when the waiter was passed over.
+    /// Equal to the ticket when the waiter was passed over; with `yieldsMark`, when one that yields arrived.
     package var passedOver: UInt64
+
+    /// Set in `passedOver` by one that yields; the boot clock does not get there in 292 years.
+    package static let yieldsMark: UInt64 = 1 << 63
 
     package init(slot: Int, ticket: UInt64, passedOver: UInt64 = 0) {
       self.slot = slot
@@ -42,6 +48,12 @@ package enum LeaseQueue {
 
     /// Whether the entry is one that others have to respect, if its owner lives.
     package var counts: Bool { ticket != 0 && passedOver != ticket }
+
+    /// Whether it took a ticket of a later moment than its arrival.
+    package var yields: Bool { counts && passedOver & Self.yieldsMark != 0 }
+
+    /// When it arrived.
+    package var arrival: UInt64 { yields ? passedOver & ~Self.yieldsMark : ticket }
 
     /// Whether this entry comes before another in line.
     package func isBefore(_ other: Entry) -> Bool {

@@ -6,7 +6,7 @@
 // Invariants
 //  1. A turn is given out only with the lease's byte locked and the lock file at its path after the
 //     lock was taken (or without a queue at all, when there is none to be had).
-//  2. No barging: with somebody in line the newcomer takes a ticket behind.
+//  2. No barging: with somebody in line whose ticket is not later the newcomer takes one behind.
 //  3. On every way out without a turn the ticket is cleared, and when the lease is free at that
 //     moment the next in line is woken: a wake-up that came to us is passed on.
 //
@@ -58,9 +58,12 @@ package final class WriteLease: Sendable {
   /// - Parameters:
   ///   - deadline: When to give up, nil to wait for ever.
   ///   - purpose: What for, in a few words; others see it.
+  ///   - yieldingFor: For how long from now others go first; asked again after `wakeWaiter`, as long as
+  ///     the answer was not nil.
   ///   - isCancelled: Asked at every look; call `wakeWaiter` when its answer changes.
   package func acquire(
-    deadline: BootClock.Instant?, purpose: String, isCancelled: @Sendable () -> Bool
+    deadline: BootClock.Instant?, purpose: String,
+    yieldingFor: @Sendable () -> Duration? = { nil }, isCancelled: @Sendable () -> Bool
   ) throws(CoordinationError) -> WriteTurn {
     try place.check()
     let entered = use.withLock { use in
@@ -73,9 +76,13 @@ package final class WriteLease: Sendable {
       let started = BootClock.now()
       let session = try withoutActuallyEscaping(isCancelled) {
         (isCancelled) throws(CoordinationError) -> TurnSession in
-        let call = LeaseCall(
-          deadline: deadline, isCancelled: isCancelled, started: started, path: place.path)
-        return try takeTurn(purpose: purpose, call: call)
+        try withoutActuallyEscaping(yieldingFor) {
+          (yieldingFor) throws(CoordinationError) -> TurnSession in
+          let call = LeaseCall(
+            deadline: deadline, isCancelled: isCancelled, yieldingFor: yieldingFor,
+            started: started, path: place.path)
+          return try takeTurn(purpose: purpose, call: call)
+        }
       }
       use.withLock { $0 = .holding }
       return WriteTurn(session: session)
@@ -106,7 +113,7 @@ package final class WriteLease: Sendable {
     for round in 0..<100 {
       guard let membership = try place.current() else {
         return TurnSession(
-          membership: nil, lease: self, quantum: options.quantum, since: BootClock.now())
+          membership: nil, lease: self, options: options, purpose: purpose, since: BootClock.now())
       }
       var page = HeaderPage()
       let outcome = try wait(in: membership, page: &page, call: call)
@@ -115,7 +122,7 @@ package final class WriteLease: Sendable {
         membership.writeTurn(
           purpose: purpose, label: options.label, since: since, at: LockFileLayout.turnOffset)
         return TurnSession(
-          membership: membership, lease: self, quantum: options.quantum, since: since)
+          membership: membership, lease: self, options: options, purpose: purpose, since: since)
       }
       if outcome == .locked {
         ByteLock.unlock(LockFileLayout.writeLeaseByte, of: membership.file.descriptor)
@@ -126,7 +133,7 @@ package final class WriteLease: Sendable {
     }
     place.doWithout(.lockFileKeepsChanging(path: place.path))
     return TurnSession(
-      membership: nil, lease: self, quantum: options.quantum, since: BootClock.now())
+      membership: nil, lease: self, options: options, purpose: purpose, since: BootClock.now())
   }
 
   /// Whether the locked file is the one at its path and whole, or could be made so.
@@ -159,7 +166,8 @@ package final class WriteLease: Sendable {
   ) throws(CoordinationError) -> Outcome {
     guard try loadOrRepair(&page, membership) else { return .fileChanged }
     let others = LeaseQueue.line(page.queue, without: membership.slot)
-    let somebodyWaits = others.contains { membership.isLive(slot: $0.slot) }
+    let mine = others.isEmpty ? 0 : call.place().ticket
+    let somebodyWaits = others.contains { $0.ticket <= mine && membership.isLive(slot: $0.slot) }
     if !somebodyWaits, try tryByte(membership) {
       sweep(others, membership)
       return .locked
@@ -184,15 +192,15 @@ package final class WriteLease: Sendable {
     slot: Int, _ membership: Membership, page: inout HeaderPage, call: LeaseCall
   ) throws(CoordinationError) -> Outcome {
     membership.restoreRecord()
-    var ticket = BootClock.now().nanoseconds
+    var mine = call.place()
     do {
-      try membership.writeTicket(ticket)
+      try membership.writeTicket(mine.ticket, yieldsSince: mine.yieldsSince)
     } catch {
       // A full disk on a file system that copies on write: no place in line to be had.
       return try waitUnlisted(membership, page: &page, call: call)
     }
     var waiter = LeaseWaiter(
-      slot: slot, ticket: ticket,
+      slot: slot, ticket: mine.ticket,
       lookInterval: UInt64(clamping: options.lookInterval.clampedNanoseconds),
       patience: UInt64(clamping: options.patience.clampedNanoseconds))
     while true {
@@ -216,11 +224,11 @@ package final class WriteLease: Sendable {
       try call.check(waitersBefore: waiter.waitersBefore)
       switch action {
       case .takeNewTicket:
-        ticket = BootClock.now().nanoseconds
-        try? membership.writeTicket(ticket)
-        waiter.tookTicket(ticket)
+        mine = call.place()
+        try? membership.writeTicket(mine.ticket, yieldsSince: mine.yieldsSince)
+        waiter.tookTicket(mine.ticket)
       case .writeAgain:
-        try? membership.writeTicket(ticket)
+        try? membership.writeTicket(mine.ticket, yieldsSince: mine.yieldsSince)
         membership.wait(signal: signal, nanoseconds: call.bounded(100_000))
       case .wait(let nanoseconds):
         membership.wait(signal: signal, nanoseconds: call.bounded(nanoseconds))
@@ -228,6 +236,12 @@ package final class WriteLease: Sendable {
         if !membership.file.isAtItsPath {
           leaveLine(membership, &page)
           return .fileChanged
+        }
+        // Somebody of this process has come who does not yield.
+        if mine.yieldsSince != nil, case let now = call.place(), now.ticket < mine.ticket {
+          mine = now
+          try? membership.writeTicket(mine.ticket, yieldsSince: mine.yieldsSince)
+          waiter.tookTicket(mine.ticket)
         }
       case .tryLock:
         continue

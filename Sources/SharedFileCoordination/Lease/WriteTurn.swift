@@ -21,9 +21,18 @@ package struct WriteTurn: ~Copyable, Sendable {
     session.ring()
   }
 
-  /// Whether the quantum is used up and somebody waits.
-  package func shouldHandOver() -> Bool {
-    session.shouldHandOver()
+  /// Whether the turn is over: the quantum is used up and somebody waits, or what would come next is
+  /// to yield and somebody waits who does not.
+  ///
+  /// - Parameter nextYields: Whether this process has nothing more to do that does not yield.
+  package func shouldHandOver(nextYields: Bool = false) -> Bool {
+    session.shouldHandOver(nextYields: nextYields)
+  }
+
+  /// Says that the turn goes on with something new, so that nobody takes a turn that nobody else wanted
+  /// for one piece of work that does not end.
+  package func renew() {
+    session.renew()
   }
 
   /// How long the turn has been going on.
@@ -45,26 +54,57 @@ final class TurnSession: Sendable {
   let membership: Membership?
   let since: BootClock.Instant
   private let lease: WriteLease
-  private let quantum: Duration
+  private let options: CoordinationOptions
+  private let purpose: String
+  /// When the record was written.
+  private let recorded: Atomic<UInt64>
 
-  init(membership: Membership?, lease: WriteLease, quantum: Duration, since: BootClock.Instant) {
+  /// The bell's counter after this turn's last ringing, 0 before the first.
+  private let counter = Atomic<UInt64>(0)
+
+  /// How old a record may be when the turn goes on with something new.
+  private static let renewal: UInt64 = 50_000_000
+
+  init(
+    membership: Membership?, lease: WriteLease, options: CoordinationOptions, purpose: String,
+    since: BootClock.Instant
+  ) {
     self.membership = membership
     self.lease = lease
-    self.quantum = quantum
+    self.options = options
+    self.purpose = purpose
     self.since = since
+    recorded = Atomic(since.nanoseconds)
+  }
+
+  func renew() {
+    guard let membership, lease.isSameProcess else { return }
+    let now = BootClock.now()
+    guard now.nanoseconds &- recorded.load(ordering: .relaxed) >= Self.renewal else { return }
+    recorded.store(now.nanoseconds, ordering: .relaxed)
+    membership.writeTurn(
+      purpose: purpose, label: options.label, since: now, at: LockFileLayout.turnOffset)
   }
 
   func ring() {
     guard let membership, lease.isSameProcess else { return }
-    CommitBell.ring(membership.file)
+    // Who has the lease rings; a step that somebody without it makes meanwhile is one that nobody misses.
+    let known = counter.load(ordering: .relaxed)
+    let now = CommitBell.ring(membership.file, known: known == 0 ? nil : known)
+    counter.store(now, ordering: .relaxed)
   }
 
-  func shouldHandOver() -> Bool {
-    guard let membership, since.duration(to: BootClock.now()) >= quantum else { return false }
+  func shouldHandOver(nextYields: Bool) -> Bool {
+    guard let membership else { return false }
+    let now = BootClock.now()
+    let isUsedUp = since.duration(to: now) >= options.quantum
+    guard isUsedUp || nextYields else { return false }
     var page = HeaderPage()
     guard (try? page.load(from: membership.file)) == true else { return false }
-    return LeaseQueue.line(page.queue, without: membership.slot)
-      .contains { membership.isLive(slot: $0.slot) }
+    return LeaseQueue.line(page.queue, without: membership.slot).contains {
+      // Who still yields has no claim against work that does not.
+      ($0.ticket <= now.nanoseconds || (nextYields && isUsedUp)) && membership.isLive(slot: $0.slot)
+    }
   }
 
   func release() {

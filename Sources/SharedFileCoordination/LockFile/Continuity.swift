@@ -45,9 +45,15 @@ extension CoordinationFile {
   /// Renews the number when no other process has settled, and settles.
   ///
   /// Call while opening, with the migration lease held and the database attached.
-  package func settleContinuity() {
+  ///
+  /// - Parameter log: looks at the log's index; nil when there is none.
+  package func settleContinuity(_ log: () -> LogState?) {
     guard let file = existingFile else { return }
-    if !hasOther(by: LockFileLayout.settledByte) { renew() }
+    if !hasOther(by: LockFileLayout.settledByte) {
+      let proof = Self.proven(file.descriptor, databasePath: databasePath, log)
+      renew()
+      noteBridge(proof)
+    }
     // A process without a slot vouches for nobody.
     guard let slotNumber else { return }
     _ = try? ByteLock.tryLock(
@@ -58,8 +64,11 @@ extension CoordinationFile {
   ///
   /// Call while closing, with the write lease held and the database still attached.
   package func renewContinuityIfAlone() {
-    if !hasOther(by: LockFileLayout.presenceByte) { renew() }
+    if !hasOtherMember { renew() }
   }
+
+  /// Whether another process, or another open database of this one, has a slot.
+  package var hasOtherMember: Bool { hasOther(by: LockFileLayout.presenceByte) }
 
   private func hasOther(by byte: (Int) -> Int64) -> Bool {
     guard let file = existingFile else { return false }
@@ -78,7 +87,7 @@ extension CoordinationFile {
       image, to: file.descriptor, at: LockFileLayout.continuityOffset, path: file.path)
   }
 
-  private static func readContinuity(_ descriptor: GuardedDescriptor) -> Int64? {
+  static func readContinuity(_ descriptor: GuardedDescriptor) -> Int64? {
     var image = ByteImage(count: 8)
     guard FileBytes.read(&image, from: descriptor, at: LockFileLayout.continuityOffset) else {
       return nil

@@ -9,16 +9,21 @@
 //        │                              │ harmless, since the counter only says "look".
 //     72 │ continuity, 8 bytes          │ Changed by who is alone: at opening under the migration
 //        │                              │ lease, at closing under the write lease.
+//    128 │ at rest, 64 bytes            │ Changed by who is alone at closing, under the write lease.
+//    192 │ bridge, 40 bytes             │ Changed by who is alone at opening, under the migration
+//        │                              │ lease. Both: `ContinuityBridge.swift`.
 //    256 │ current turn, 256 bytes      │ Changed by the holder of the write lease.
 //    512 │ current migration, 256 bytes │ Changed by the holder of the migration lease.
 //   2048 │ queue table, 16 bytes a slot │ Ticket: changed by the slot's owner (and by a holder
 //        │                              │ who has locked the slot's byte because its owner is
-//        │                              │ dead). Passed over: by the holder of the write lease.
+//        │                              │ dead). Passed over: by the holder of the write lease;
+//        │                              │ the owner puts there, marked, when it came, if it yields.
 //   4096 ├──────────────────────────────┤
 //        │ slot records, 512 bytes each │ Changed by the slot's owner.
 //        └──────────────────────────────┘
 //   1 GiB: lock bytes; no content is ever there. +0 write lease, +1 migration lease, +2 init,
-//          +16 … one presence byte a slot; +256 … one byte a slot that says "settled" (continuity).
+//          +16 … one presence byte a slot; +256 … one byte a slot that says "settled" (continuity);
+//          +1024 … one byte a numbered place (`PlaceClaim.swift`).
 //
 // Everything is little-endian, read and written with pread and pwrite. Not mapped: a mapping that
 // somebody truncates kills every process that touches it (SIGBUS), and so does a page that a full
@@ -49,6 +54,8 @@ package enum LockFileLayout {
   package static let pageSize = 4096
   package static let counterOffset = 64
   package static let continuityOffset = 72
+  package static let restOffset = 128
+  package static let bridgeOffset = 192
   package static let turnOffset = 256
   package static let migrationOffset = 512
   package static let queueOffset = 2048
@@ -67,6 +74,9 @@ package enum LockFileLayout {
 
   /// Returns the byte whose lock says that a slot's owner has settled the continuity (`Continuity.swift`).
   package static func settledByte(slot: Int) -> Int64 { lockBase + 256 + Int64(slot) }
+
+  /// Returns the byte whose lock says that a numbered place has an owner.
+  package static func placeByte(_ place: Int64) -> Int64 { lockBase + 1024 + place }
 
   /// Returns the offset of a slot's entry in the queue table.
   package static func queueEntryOffset(slot: Int) -> Int {
@@ -87,6 +97,8 @@ package enum LockFileLayout {
     case initByte: "initialisation"
     case presenceByte(slot: 0)..<presenceByte(slot: maximumSlotCount):
       "slot \(byte - presenceByte(slot: 0))"
+    case placeByte(0)...:
+      "consumer \(byte - placeByte(0))"
     default: nil
     }
   }

@@ -135,10 +135,11 @@ final class Membership: Sendable {
   // MARK: Queue
 
   /// Writes this process's place in line; ticket 0 leaves the line.
-  func writeTicket(_ ticket: UInt64) throws(CoordinationError) {
+  func writeTicket(_ ticket: UInt64, yieldsSince: UInt64? = nil) throws(CoordinationError) {
     guard let slot else { return }
     var image = ByteImage(count: LockFileLayout.queueEntrySize)
     image.put(ticket, at: 0)
+    if let yieldsSince { image.put(yieldsSince | LeaseQueue.Entry.yieldsMark, at: 8) }
     try FileBytes.write(
       image, to: file.descriptor, at: LockFileLayout.queueEntryOffset(slot: slot), path: file.path)
   }

@@ -7,8 +7,10 @@ extension Worker {
   /// `open`: opens the database of this worker.
   ///
   /// path; label, poll, lockTimeout and migrationTimeout (milliseconds), inotify, readOnly, create,
-  /// readers, logBound (bytes), retention (changes kept); migrations: a list of `{id, sql: […], crash}`. Emits `migrating` with the id as each
-  /// migration runs.
+  /// readers, logBound (bytes), retention (changes kept), groupLimit, longHold, aging and quantum
+  /// (milliseconds); migrations: a list of
+  /// `{id, sql: […], crash}`. Emits `migrating` with the id as each migration runs, and `longHold` when a
+  /// lease is held for long, if `longHold` was given.
   func open(_ command: Command) async throws -> [String: JSONValue] {
     var configuration = BoutiqueConfiguration()
     if let label = command["label"]?.string { configuration.label = label }
@@ -25,6 +27,24 @@ extension Worker {
       configuration.cdcRetention = .init(rows: rows, age: .seconds(86_400))
     }
     if let bound = command["logBound"]?.int { configuration.writeAheadLogBound = Int64(bound) }
+    if let limit = command["groupLimit"]?.int { configuration.groupCommitLimit = limit }
+    if let quantum = command.milliseconds("quantum") { configuration.leaseQuantum = quantum }
+    if let span = command.milliseconds("aging") { configuration.backgroundWriteAging = span }
+    if let warning = command.milliseconds("longHold") {
+      configuration.longHoldWarning = warning
+      configuration.eventHandler = { event in
+        if case .longHold(let hold) = event {
+          command.emit(
+            "longHold",
+            [
+              "pid": hold.pid.map { .integer(Int64($0)) } ?? .null,
+              "label": hold.label.map { .text($0) } ?? .null,
+              "purpose": hold.purpose.map { .text($0) } ?? .null,
+              "isThisProcess": .bool(hold.isThisProcess), "isStopped": .bool(hold.isStopped),
+            ])
+        }
+      }
+    }
     let database = try await BoutiqueDB.open(
       path: command.text("path"), configuration: configuration, migrations: plan(command))
     setDatabase(database)
@@ -53,11 +73,14 @@ extension Worker {
 
   /// `exec`: runs one statement in a transaction of its own.
   ///
-  /// sql, arguments. Answers with `changes`.
+  /// sql, arguments; background, timeout (milliseconds). Answers with `changes` and the commit's `token`.
   func execute(_ command: Command) async throws -> [String: JSONValue] {
     let sql = try command.text("sql")
-    let changes = try await database().write { try $0.execute(sql, arguments: command.arguments) }
-    return ["changes": .integer(Int64(changes))]
+    let (changes, token) = try await database().writeWithToken(
+      priority: command["background"] == true ? .background : .normal,
+      timeout: command.milliseconds("timeout")
+    ) { try $0.execute(sql, arguments: command.arguments) }
+    return ["changes": .integer(Int64(changes)), "token": .text(token.description)]
   }
 
   /// `script`: sql; several statements in one transaction.

@@ -74,6 +74,32 @@ extension Worker {
     return [:]
   }
 
+  /// `flood`: appends as `append` does, from many tasks at once, each with numbers of its own.
+  ///
+  /// writer, tasks, sql. Until cancelled.
+  func flood(_ command: Command) async throws -> [String: JSONValue] {
+    let writer = try command.text("writer")
+    let tasks = try command.integer("tasks")
+    let more = command.texts("sql")
+    let database = try database()
+    try await withThrowingTaskGroup { group in
+      for task in 0..<tasks {
+        group.addTask {
+          for number in stride(from: task, to: Int.max - tasks, by: tasks) {
+            try await database.write { connection in
+              try connection.execute(
+                "INSERT INTO log (writer, number) VALUES (?, ?)", writer, number)
+              for statement in more { try connection.execute(statement) }
+            }
+            command.emit("ack", ["number": .integer(Int64(number))])
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    return [:]
+  }
+
   /// `transact`: runs statements in one transaction that ends as it is told.
   ///
   /// sql; end, what the closure does then: `commit`, `throw`, `crash`, `cancel` (its own task, and
@@ -104,13 +130,14 @@ extension Worker {
 
   /// `hold`: stays inside a transaction until `release`.
   ///
-  /// sql, statements to run first. Emits `holding` once they ran.
+  /// sql, statements to run first; background. Emits `holding` once they ran.
   func hold(_ command: Command) async throws -> [String: JSONValue] {
     let statements = command.texts("sql")
     let held = HeldTransaction()
     setHeld(held, by: command.id)
     defer { setHeld(nil, by: command.id) }
-    try await database().write { connection in
+    let priority: WritePriority = command["background"] == true ? .background : .normal
+    try await database().write(priority: priority) { connection in
       for statement in statements { try connection.execute(statement) }
       command.emit("holding")
       try held.wait()

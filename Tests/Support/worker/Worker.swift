@@ -63,16 +63,20 @@ final class Worker: Sendable {
     case "query": return ["rows": try await query(command)]
     case "status": return ["status": try await status()]
     case "check": return try await check()
+    case "waiting": return ["count": .integer(Int64(try database().waitingWriteCount))]
     case "token": return ["token": .text(try await database().currentToken().description)]
     // Writing.
     case "increment": return try await increment(command)
     case "append": return try await append(command)
+    case "flood": return try await flood(command)
     case "transact": return try await transact(command)
     case "hold": return try await hold(command)
     case "release": return try release(command)
     // Watching.
     case "observe": return try await observe(command)
     case "changes": return try await followChanges(command)
+    case "consume": return try await consume(command)
+    case "waitFor": return try await waitForToken(command)
     case "cancel": return try cancel(command)
     // Trouble.
     case "crash": kill(getpid(), SIGKILL)

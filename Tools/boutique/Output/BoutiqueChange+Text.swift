@@ -6,17 +6,35 @@ extension BoutiqueChange {
   func line(_ style: TerminalStyle) -> String {
     let clock = time.map { ClockText.localDate($0) } ?? "time unknown"
     let what = isEverything ? style.paint("everything", .yellow) : tableSummary
-    return "\(token)  \(clock)  \(style.paint(originText, .cyan))  \(what)"
+    return "\(shortToken)  \(clock)  \(style.paint(originText, .cyan))  \(what)"
+  }
+
+  /// The token without what can be read again from the commit's record.
+  private var shortToken: ChangeToken {
+    isEverything
+      ? token
+      : ChangeToken(generation: token.generation, number: token.number, stamp: token.stamp)
   }
 
   /// The same for programs.
-  var jsonText: String {
+  func jsonText(_ names: ColumnNames) -> String {
     let listed = rows.map { row in
-      JSONText.object([
+      var members = [
         ("table", JSONText.string(row.table)), ("kind", JSONText.string(row.kind.rawValue)),
         ("key", JSONText.array(row.key.map(\.jsonText))),
-        ("columns", JSONText.array(row.columns.map { String($0) })),
-      ])
+        (
+          "columns",
+          JSONText.array(row.columns.map { JSONText.string(names.name($0, of: row.table)) })
+        ),
+      ]
+      for (name, image) in [
+        ("before", row.before), ("after", row.after), ("updates", row.updates),
+      ] {
+        guard let image else { continue }
+        let values = zip(image.columns, image.values).map { ($0, $1.jsonText) }
+        members.append((name, JSONText.object(values)))
+      }
+      return JSONText.object(members)
     }
     return JSONText.object([
       ("token", JSONText.string(token.description)),

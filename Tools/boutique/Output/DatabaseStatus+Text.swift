@@ -8,14 +8,15 @@ extension DatabaseStatus {
     let head = facts(style).map { name, value in
       name + String(repeating: " ", count: width + 2 - name.displayWidth) + value
     }
-    if members.isEmpty { return head }
-    return head + [""] + processes.lines(style)
+    let tables = [consumers.isEmpty ? nil : consumerTable, members.isEmpty ? nil : processes]
+    return head + tables.compactMap(\.self).flatMap { [""] + $0.lines(style) }
   }
 
   private func facts(_ style: TerminalStyle) -> [(name: String, value: String)] {
     var facts = [
       ("database", "\(path.visible()) (\(Self.size(databaseBytes)))"),
-      ("log", logText), ("token", tokenText), ("writer", writerText(style)),
+      ("log", logText), ("token", tokenText), ("changes", changesText(style)),
+      ("writer", writerText(style)),
       ("waiting", waiters.isEmpty ? "nobody" : "\(waiters.count)"), ("bell", bell),
       ("SQLite", sqliteVersion + (journalMode == "wal" ? "" : ", journal mode \(journalMode)")),
     ]
@@ -46,9 +47,31 @@ extension DatabaseStatus {
   }
 
   private var tokenText: String {
-    let kept = "\(loggedCommits) commit\(loggedCommits == 1 ? "" : "s") kept"
-    let since = oldestToken.map { " since \($0)" } ?? ""
-    return "\(newestToken), \(kept)\(since)"
+    "\(ChangeToken(generation: newestToken.generation, number: newestToken.number, stamp: newestToken.stamp))"
+  }
+
+  private func changesText(_ style: TerminalStyle) -> String {
+    var text = "\(loggedCommits) commit\(loggedCommits == 1 ? "" : "s") kept"
+    if let oldestToken { text += ", \(oldestToken) to \(newestToken.number)" }
+    if let prunedThrough, prunedThrough > 0 { text += ", pruned up to \(prunedThrough)" }
+    guard isHardBoundReached else { return text }
+    return text + ", " + style.paint("hard bound of \(hardBound) reached", .red)
+  }
+
+  private var consumerTable: TextTable {
+    var table = TextTable(titles: ["consumer", "acknowledged", "behind", "seen", "state", "label"])
+    for consumer in consumers {
+      var state = consumer.pid.map { "pid \($0)" } ?? "away"
+      if consumer.isExpired { state = "expired" }
+      if consumer.isCutOff { state += ", records are gone" }
+      let lag = "\(consumer.lag) commit\(consumer.lag == 1 ? "" : "s")"
+      table.append([
+        .text(consumer.name), .number(String(consumer.acknowledged.number)),
+        .text(consumer.lag == 0 ? "" : "\(lag), \(Self.duration(consumer.lagSeconds))"),
+        .text(ClockText.localDate(consumer.lastSeen)), .text(state), .text(consumer.label),
+      ])
+    }
+    return table
   }
 
   private func writerText(_ style: TerminalStyle) -> String {
