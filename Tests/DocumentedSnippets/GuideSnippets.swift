@@ -182,6 +182,23 @@ func show(_ jobs: QueryObservation<[Job]>) async {
     }
   }
 
+  @Test func `events come to the handler of the configuration`() async throws {
+    // BEGIN events
+    var configuration = BoutiqueConfiguration()
+    configuration.longHoldWarning = .seconds(5)
+    configuration.eventHandler = { event in  // on a thread of the library: return soon
+      if case .longHold(let hold) = event {
+        // pid and label are nil when they could not be found out
+        print("the write lease of \(hold.path) is held for \(hold.heldFor) by pid \(hold.pid ?? 0)")
+        print("label \(hold.label ?? "?"), for \(hold.purpose ?? "?"), stopped: \(hold.isStopped)")
+      }
+    }
+    // END events
+    try await withTestDatabase(configuration: configuration) { db, _ in
+      #expect(try await db.read { _ in true })
+    }
+  }
+
   @Test func `the guide shows the code that is tested`() throws {
     let page = try DocumentedText.blocks(of: "docs/guide.md")
     #expect(page.nameless == [])

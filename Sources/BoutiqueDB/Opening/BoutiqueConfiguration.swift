@@ -84,7 +84,9 @@ public struct BoutiqueConfiguration: Sendable {
   public var preciseTables: Set<String>?
   /// How much of the change log is kept.
   public var cdcRetention = Retention(rows: 100_000, age: .seconds(3600))
-  /// How long a durable consumer may stay away before it is forgotten and its records may go.
+  /// How long a durable consumer may stay away before its records may go.
+  ///
+  /// When it comes back after that it begins with one `isEverything`.
   public var consumerExpiry: Duration = .seconds(7 * 86_400)
   /// What the change log keeps of changed rows, by table; other tables keep the mode that the database has
   /// for them, at first ``CaptureMode/id``.

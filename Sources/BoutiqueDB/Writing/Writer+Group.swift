@@ -79,7 +79,7 @@ extension Writer {
       limits.wait = first.remainingTime
       limits.cancellation = first.cancellation
       guard first.cancellation.begin(sqlite.interruption) else { throw CancellationError() }
-      try begin(since: first.enqueued, first.cancellation, looking: isLook)
+      try begin(since: first.enqueued, first.cancellation)
       if isLook { didCheckFiles(at: now) }
       start = hold.begin(.running(purpose: first.purpose))
       do {

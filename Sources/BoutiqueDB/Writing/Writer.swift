@@ -226,7 +226,7 @@ final class Writer {
   func committing(
     since start: MonotonicTime, isOwnWork: Bool = false, _ body: (BoutiqueConnection) throws -> Void
   ) throws -> ChangeSet? {
-    try begin(since: start, nil, looking: true)
+    try begin(since: start, nil)
     let connection = BoutiqueConnection(
       sqlite: sqlite, role: .write, collector: collector, mayTouchInternalTables: isOwnWork)
     letTriggersFollow(connection)
@@ -274,11 +274,7 @@ final class Writer {
   }
 
   /// Begins a transaction and learns where everything stands.
-  ///
-  /// - Parameter looking: whether the log's length is compared with what its index says.
-  func begin(
-    since start: MonotonicTime, _ cancellation: CancellationFlag?, looking: Bool
-  ) throws {
+  func begin(since start: MonotonicTime, _ cancellation: CancellationFlag?) throws {
     let transaction = try transaction()
     do {
       try transaction.begin()
@@ -293,7 +289,8 @@ final class Writer {
     }
     do {
       // With SQLite's write lock held, no other program's checkpoint can cut the log.
-      if looking { try files?.checkLog(of: sqlite) }
+      // Each time: what is cut between two looks would be grown over and never noticed.
+      try files?.checkLog(of: sqlite)
       try log.begin()
       collector.reset()
     } catch {
@@ -304,7 +301,7 @@ final class Writer {
 
   /// Throws when the files are not those that were opened.
   ///
-  /// - Returns: whether a look was due; then the log is to be looked at as well, once SQLite's lock is had.
+  /// - Returns: whether a look was due.
   func checkFiles(at now: MonotonicTime) throws -> Bool {
     guard let files, facts.mustLook(at: now) else { return false }
     try files.check()

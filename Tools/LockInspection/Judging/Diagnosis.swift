@@ -323,11 +323,11 @@ package struct Diagnosis: Sendable {
 
   private mutating func judgeConsumers() {
     guard let changes = database.changes, let last = changes.lastToken else { return }
-    for consumer in changes.consumers where consumer.behind > 100_000 {
+    for consumer in changes.consumers where consumer.behind > 10_000 {
       add(
         .consumerBehind, .warning,
         "The consumer “\(consumer.name)” has acknowledged up to \(consumer.token) of \(last): the "
-          + "change log keeps \(consumer.behind) changes for it.",
+          + "change log keeps \(consumer.behind) commits for it.",
         "Start the program that follows it, or forget the consumer.")
     }
   }

@@ -130,14 +130,22 @@ package struct ChangeLook {
     defer { rows.reset() }
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
+    let count = try connection.prepare(
+      "SELECT count(*) FROM boutiquedb_cdc WHERE token > ?1 AND tables <> '[]'")
+    defer { count.reset() }
     while try rows.step() {
       let token = rows.int64(1)
+      // Commits that changed something, as the feed counts them: an acknowledgement is none.
+      try count.bind(token, at: 1)
+      let behind = try count.step() ? count.int64(0) : 0
+      count.reset()
       // Milliseconds since 1970.
       let seen = Double(rows.int64(2)) / 1000
       facts.consumers.append(
         ChangeFacts.Consumer(
-          name: rows.text(0), token: token, behind: max(0, (facts.lastToken ?? 0) - token),
-          lastSeenSecondsAgo: seen > 0 ? max(0, Double(now.tv_sec) - seen) : nil))
+          name: rows.text(0), token: token, behind: behind,
+          lastSeenSecondsAgo: seen > 0
+            ? max(0, Double(now.tv_sec) + Double(now.tv_nsec) / 1e9 - seen) : nil))
     }
     return .seen(facts)
   }

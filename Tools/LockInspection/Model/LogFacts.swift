@@ -57,7 +57,7 @@ package struct ChangeFacts: Codable, Sendable, Equatable {
     package var name: String
     /// Up to where it has acknowledged.
     package var token: Int64
-    /// How many changes it has still to take.
+    /// How many commits it has still to take; acknowledgements are none.
     package var behind: Int64
     /// How long ago it was last heard of; nil when not known.
     package var lastSeenSecondsAgo: Double?

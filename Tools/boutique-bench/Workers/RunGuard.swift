@@ -19,6 +19,7 @@ final class RunGuard: Sendable {
     var workers: Set<pid_t> = []
     var directory: String?
     var isEnding = false
+    var isInterrupted = false
   }
 
   private let state = Mutex(State())
@@ -26,6 +27,7 @@ final class RunGuard: Sendable {
   /// Begins to listen for signals, which have been blocked since the program's start.
   init() {
     SignalWatch.start(Self.signals) { [self] signal in
+      state.withLock { $0.isInterrupted = true }
       clear()
       _exit(128 + signal)
     }
@@ -61,6 +63,8 @@ final class RunGuard: Sendable {
     // Waits without taking, so that a signal can still end the run meanwhile.
     var information = siginfo_t()
     while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    // The workers' end is the signal's doing: the process ends by it, and not with a complaint.
+    while state.withLock(\.isInterrupted) { pause() }
     return state.withLock { state in
       guard state.workers.remove(pid) != nil else { return "has ended" }
       var status: Int32 = 0
