@@ -304,7 +304,9 @@ final class Writer {
 
   /// Returns why a statement of ours was interrupted, which SQLite does not know.
   private static func cause(of error: any Error, _ cancellation: CancellationFlag?) -> any Error {
-    guard let sqlite = error as? SQLiteError, sqlite.code.primary == .interrupt else { return error }
+    guard let sqlite = error as? SQLiteError, sqlite.code.primary == .interrupt else {
+      return error
+    }
     return cancellation?.stop ?? error
   }
 
