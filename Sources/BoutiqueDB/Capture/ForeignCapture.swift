@@ -53,6 +53,8 @@ final class ForeignCapture {
   private var selection: Set<String>?
   private var schema = ForeignTable.Schema()
   private var isLoaded = false
+  /// Whether the triggers were found complete since the schema was looked at.
+  private var isVerified = false
   /// Whether this transaction has made or dropped triggers.
   private(set) var hasChangedSchema = false
   /// Whether this transaction has written anything for this purpose.
@@ -98,9 +100,12 @@ final class ForeignCapture {
       return nil
     }
     if isWhole {
-      if try !isProven() { try restore(clearing: false) }
+      if !isVerified, try !isProven() { try restore(clearing: false) }
+      isVerified = true
       return nil
     }
+    // Without a counter nothing is proof, and readers do without the chain.
+    guard counter != nil else { return nil }
     if let before, let counter, let summary = try describe(commits: counter &- before) {
       return Adoption(summary: summary, counterBefore: before)
     }
@@ -179,6 +184,7 @@ final class ForeignCapture {
     if isPrecise { schema = try ForeignTable.schema(of: sqlite, selection: selection) }
     hasLeftovers = try !isPrecise && !triggers().isEmpty
     isLoaded = true
+    isVerified = false
   }
 
   private func merged(_ request: Request) -> Set<String>? {
@@ -285,18 +291,20 @@ final class ForeignCapture {
     // A trigger whose table is gone makes every write of everybody fail, this one included.
     try CaptureSchema.installForeignTable(on: sqlite)
     let wanted = isPrecise ? ForeignTriggers.all(for: schema.captured) : []
-    var missing = Dictionary(wanted.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    var missing = Dictionary(
+      wanted.map { (ByteExactString($0.name), $0) }, uniquingKeysWith: { first, _ in first })
     for existing in try triggers() {
-      if let trigger = missing[existing.name], trigger.sql == existing.sql,
-        trigger.table == existing.table
+      if let trigger = missing[ByteExactString(existing.name)],
+        ByteExactString(trigger.sql) == ByteExactString(existing.sql),
+        ByteExactString(trigger.table) == ByteExactString(existing.table)
       {
-        missing[existing.name] = nil
+        missing[ByteExactString(existing.name)] = nil
       } else {
         try drop(existing.name)
       }
     }
-    for trigger in wanted where missing[trigger.name] != nil {
-      try sqlite.executeScript(trigger.sql)
+    for trigger in wanted where missing[ByteExactString(trigger.name)] != nil {
+      try sqlite.executeScript(trigger.statement)
       hasChangedSchema = true
     }
     hasLeftovers = false

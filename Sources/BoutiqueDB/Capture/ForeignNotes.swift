@@ -30,7 +30,7 @@ struct ForeignNotes {
   }
 
   private let tables: [ForeignTable]
-  private let indexes: [String: Int]
+  private let indexes: [ByteExactString: Int]
   private let rowLimit: Int
   private var changes: [RecordedChange?] = []
   private var known: [Row: Known] = [:]
@@ -44,7 +44,8 @@ struct ForeignNotes {
     self.tables = tables
     self.rowLimit = rowLimit
     indexes = Dictionary(
-      tables.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+      tables.enumerated().map { (ByteExactString($0.element.name), $0.offset) },
+      uniquingKeysWith: { first, _ in first })
     counts = Array(repeating: 0, count: tables.count)
   }
 
@@ -54,7 +55,9 @@ struct ForeignNotes {
   mutating func add(
     kind number: Int64, table name: String, columns: String?, key values: [SQLiteValue]
   ) -> Bool {
-    guard let kind = ForeignTriggers.Kind(rawValue: number), let index = indexes[name] else {
+    guard let kind = ForeignTriggers.Kind(rawValue: number),
+      let index = indexes[ByteExactString(name)]
+    else {
       return false
     }
     if kind == .table {

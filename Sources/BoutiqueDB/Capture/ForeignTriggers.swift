@@ -37,6 +37,10 @@ enum ForeignTriggers {
     var table: String
     /// The text as the schema has it.
     var sql: String
+    /// The statement that makes it, be there a temporary table of the name.
+    var statement: String {
+      "CREATE TRIGGER main." + sql.dropFirst("CREATE TRIGGER ".count)
+    }
   }
 
   enum Kind: Int64 {
@@ -110,7 +114,7 @@ enum ForeignTriggers {
       }
     }
 
-    /// `kind, table_name, columns, key1, …`
+    /// The beginning of a note: kind, table, columns and key follow.
     var target: String {
       "INSERT INTO boutiquedb_foreign (kind, table_name, columns"
         + (1...max(1, key.count)).map { ", key\($0)" }.joined() + ")"

@@ -49,7 +49,8 @@ public final class BoutiqueConnection {
   private var replacedTexts: [(run: String, given: String)] = []
 
   init(
-    sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recorder: RegionRecorder? = nil,
+    sqlite: Connection, role: Role, collector: ChangeCollector? = nil,
+    recorder: RegionRecorder? = nil,
     cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false,
     isShared: Bool = false, fork: ForkGuard = ForkGuard()
   ) {

@@ -7,7 +7,9 @@ import Testing
 extension MultiProcess {
   /// Programs with and without this library write at once; not one commit may go unaccounted.
   @Suite struct ForeignAccountingTests {
-    /// Commits of each kind of writer in one round. A round ends with everybody at rest.
+    /// Commits of each kind of writer in one round.
+    ///
+    /// A round ends with everybody at rest.
     struct Load: Sendable {
       var rounds: Int
       /// Of each of two Python programs.
@@ -90,7 +92,10 @@ extension MultiProcess {
         let commands = workers.enumerated().map { index, worker in
           worker.begin(
             "increment",
-            ["sql": .text(Self.increment("library\(index + 1)")), "times": .integer(Int64(load.library))])
+            [
+              "sql": .text(Self.increment("library\(index + 1)")),
+              "times": .integer(Int64(load.library)),
+            ])
         }
         for python in pythons {
           _ = try await python.next("the end of round \(round)") { $0.text == "done" }

@@ -138,7 +138,8 @@ extension TruthTable {
       precise: "w: update (k, 1) (v), delete (k, 2), insert (k, 9)"),
     Case(
       title: "without row ids: `REPLACE`, two rows displaced",
-      sql: "REPLACE INTO w VALUES ('k', 1, 'u')", own: "w: delete (k, 1), delete (k, 2), insert (k, 1)",
+      sql: "REPLACE INTO w VALUES ('k', 1, 'u')",
+      own: "w: delete (k, 1), delete (k, 2), insert (k, 1)",
       precise: "w: delete (k, 1), delete (k, 2), insert (k, 1)"),
     Case(
       title: "without row ids: blobs and reals in the key",
@@ -241,7 +242,7 @@ extension TruthTable {
       own: "sqlite_schema whole, t whole", precise: "everything"),
     Case(
       title: "`ALTER TABLE … RENAME TO`", sql: "ALTER TABLE t RENAME TO u",
-      own: "sqlite_schema whole, t whole", precise: "everything"),
+      own: "sqlite_schema whole, t whole, u whole", precise: "everything"),
     Case(
       title: "`INSERT` after a foreign `ALTER TABLE … RENAME TO` that one of ours has seen",
       before: ["ALTER TABLE t RENAME TO u"], sql: "REPLACE INTO u VALUES (4, 'one', 4)",
@@ -286,7 +287,8 @@ extension TruthTable {
   private static let adversaries: [Case] = [
     Case(
       title: "`DROP TRIGGER` of one of ours, then `INSERT`",
-      sql: "DROP TRIGGER IF EXISTS boutiquedb_foreign_insert_t; INSERT INTO t VALUES (4, 'four', 4)",
+      sql:
+        "DROP TRIGGER IF EXISTS boutiquedb_foreign_insert_t; INSERT INTO t VALUES (4, 'four', 4)",
       library: .refuses, own: "refused", precise: "everything"),
     Case(
       title: "`INSERT` after that, when one of ours has looked",
