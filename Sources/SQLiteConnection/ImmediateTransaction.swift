@@ -2,7 +2,13 @@
 package struct ImmediateTransaction {
   /// Begins it; `busy` when the busy handler gave up.
   package static func begin(on connection: Connection) throws(SQLiteError) {
-    try connection.execute("BEGIN IMMEDIATE")
+    do {
+      try connection.execute("BEGIN IMMEDIATE")
+    } catch {
+      // Interrupted, it may have begun all the same. A transaction that was there before is not ours.
+      if error.code.primary == .interrupt { rollback(on: connection) }
+      throw error
+    }
   }
 
   /// Commits it.

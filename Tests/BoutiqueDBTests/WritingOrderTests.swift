@@ -196,4 +196,27 @@ import Testing
       }
     }
   }
+
+  // SQLite asks for an interruption every so many steps of a prepared statement, all its runs together. So
+  // BEGIN and each statement of the library's own are met, each once in some hundred writes.
+  @Test func `a deadline that passes while the transaction begins leaves none open`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      for _ in 0..<2500 {
+        do {
+          try await db.write(timeout: .zero) { conn in
+            _ = try conn.execute("INSERT INTO t VALUES (1, 'a')")
+          }
+        } catch {
+          switch error {
+          case BoutiqueError.writeTimedOut, BoutiqueError.lockTimeout: continue
+          default: Issue.record(error)
+          }
+          break
+        }
+      }
+      try await db.write { conn in _ = try conn.execute("INSERT INTO t VALUES (2, 'b')") }
+      let ids = try await db.read { try $0.query("SELECT id FROM t").map { $0[0] } }
+      #expect(ids == [2])
+    }
+  }
 }

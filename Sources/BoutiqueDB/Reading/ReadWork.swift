@@ -86,6 +86,8 @@ final class ReadWork: Sendable {
     }
     connection?.end()
     let wasCancelled = !cancellation.end()
+    // What follows puts the connection back into order for the next one.
+    limits.cancellation = nil
     ImmediateTransaction.rollback(on: sqlite)
     if isShared { try? sqlite.execute("PRAGMA query_only = 0") }
     willComplete()

@@ -283,7 +283,7 @@ final class Writer {
       if let cancellation, !cancellation.end(), cancellation.isCancelled {
         throw CancellationError()
       }
-      guard error.code.primary == .busy else { throw error }
+      guard error.code.primary == .busy else { throw Self.cause(of: error, cancellation) }
       throw BoutiqueError.lockTimeout(
         LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))
     }
@@ -295,8 +295,16 @@ final class Writer {
       collector.reset()
     } catch {
       undo()
-      throw error
+      throw Self.cause(of: error, cancellation)
     }
+  }
+
+  /// Returns why a statement of ours was interrupted, which SQLite does not know.
+  private static func cause(of error: any Error, _ cancellation: CancellationFlag?) -> any Error {
+    guard let sqlite = error as? SQLiteError, sqlite.code.primary == .interrupt else {
+      return error
+    }
+    return cancellation?.stop ?? error
   }
 
   /// Throws when the files are not those that were opened.
