@@ -195,7 +195,8 @@ func show(_ jobs: QueryObservation<[Job]>) async {
     }
     // END events
     try await withTestDatabase(configuration: configuration) { db, _ in
-      #expect(try await db.read { _ in true })
+      let rows = try await db.count(of: "SELECT 1")
+      #expect(rows == 1)
     }
   }
 
