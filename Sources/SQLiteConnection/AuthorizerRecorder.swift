@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// Collects what SQLite's authorizer tells while a statement is compiled.
 ///
@@ -21,6 +22,10 @@ final class AuthorizerRecorder {
   /// Decides which pragmas are compiled.
   var pragmaPolicy: ((_ name: String, _ argument: String?) -> Bool)?
 
+  /// Triggers that do nothing: the beginning of their names, and the table of the main database that they
+  /// insert into, as C strings.
+  var silenced: (prefix: ContiguousArray<CChar>, table: ContiguousArray<CChar>)?
+
   /// Forgets what was collected.
   func discard() {
     guard isUsed else { return }
@@ -35,9 +40,10 @@ final class AuthorizerRecorder {
   func install(on database: OpaquePointer) {
     sqlite3_set_authorizer(
       database,
-      { context, action, first, second, databaseName, _ in
+      { context, action, first, second, databaseName, trigger in
         guard let context else { return SQLITE_OK }
         let recorder = Unmanaged<AuthorizerRecorder>.fromOpaque(context).takeUnretainedValue()
+        if recorder.ignores(action, first, databaseName, in: trigger) { return SQLITE_IGNORE }
         recorder.record(action, first, second, databaseName)
         if action == SQLITE_PRAGMA, !recorder.allows(pragma: first, second) { return SQLITE_DENY }
         return SQLITE_OK
@@ -60,6 +66,30 @@ final class AuthorizerRecorder {
     default:
       effects.isPlain = false
       recordSpecial(action, first, second, databaseName)
+    }
+  }
+
+  /// Whether SQLite compiles an insertion to nothing, or what is read to NULL.
+  private func ignores(
+    _ action: Int32, _ table: UnsafePointer<CChar>?, _ databaseName: UnsafePointer<CChar>?,
+    in trigger: UnsafePointer<CChar>?
+  ) -> Bool {
+    guard let silenced, let databaseName, sqlite3_stricmp(databaseName, "main") == 0 else {
+      return false
+    }
+    switch action {
+    case SQLITE_INSERT:
+      guard let table else { return false }
+      return silenced.table.withUnsafeBufferPointer { name in
+        name.baseAddress.map { sqlite3_stricmp($0, table) == 0 } ?? false
+      }
+    case SQLITE_READ:
+      guard let trigger else { return false }
+      return silenced.prefix.withUnsafeBufferPointer { prefix in
+        prefix.baseAddress.map { strncmp($0, trigger, prefix.count - 1) == 0 } ?? false
+      }
+    default:
+      return false
     }
   }
 

@@ -94,6 +94,18 @@ extension Connection {
     handle.recorder.pragmaPolicy = policy
   }
 
+  /// Makes triggers whose names begin with `prefix` do nothing, as long as all they do is insert into `table`
+  /// of the main database.
+  ///
+  /// Every insertion into the table is compiled to no code at all, with the query that feeds it, and what
+  /// the triggers' conditions read is NULL. Set it before preparing anything.
+  package func silenceTriggers(named prefix: String, insertingInto table: String) {
+    flushStatementCache()
+    handle.recorder.silenced = (
+      ContiguousArray(prefix.utf8CString), ContiguousArray(table.utf8CString)
+    )
+  }
+
   /// Sets who is told of each row just before it changes.
   ///
   /// Statements compiled before that may delete all rows of a table in one go without a word, so

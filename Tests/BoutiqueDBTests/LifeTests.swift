@@ -208,6 +208,12 @@ import Testing
       let loop = Task { for try await _ in db.observe(ObservationTests.count) {} }
       loop.cancel()
       _ = await loop.result
+      // A read that is just ending may still hold it.
+      let clock = ContinuousClock()
+      let bound = clock.now + .seconds(30)
+      while try await db.status().observers > 0, clock.now < bound {
+        try await Task.sleep(for: .milliseconds(2))
+      }
       #expect(try await db.status().observers == 0)
       // Nobody listens any more, and a new observer is served again.
       try await db.write { _ = try $0.execute("INSERT INTO t VALUES (1, 'a')") }

@@ -89,10 +89,11 @@ final class Notes<Element: Sendable>: Sendable {
 
 struct NeverCame: Error {}
 
-/// Waits until something holds, for a generous while.
+/// Waits until something holds, for a generous while: other suites of the process may keep the pool's few
+/// threads busy for long.
 func eventually(_ condition: @Sendable () async throws -> Bool) async throws {
   let clock = ContinuousClock()
-  let bound = clock.now + .seconds(30)
+  let bound = clock.now + .seconds(180)
   while clock.now < bound {
     if try await condition() { return }
     try await Task.sleep(for: .milliseconds(1))
@@ -106,6 +107,8 @@ extension BoutiqueConfiguration {
     var configuration = BoutiqueConfiguration()
     configuration.groupCommitLimit = limit
     configuration.leaseQuantum = .seconds(60)
+    // Nobody gives up while the pool's threads are busy elsewhere.
+    configuration.writeLockTimeout = .seconds(600)
     return configuration
   }
 }

@@ -36,6 +36,17 @@ enum CaptureSchema {
   /// A file with another number is refused, not guessed at.
   static let version: Int64 = 2
 
+  /// What triggers note of commits by programs without this library, until a process of ours moves it
+  /// into the log (see `ForeignTriggers`).
+  ///
+  /// No constraints, which could fail a foreign statement, and no types, so that keys stay what they are.
+  private static let foreignTableStatement = """
+    CREATE TABLE IF NOT EXISTS boutiquedb_foreign (
+      id INTEGER PRIMARY KEY,
+      kind, table_name, columns, key1, key2, key3, key4, key5, key6
+    )
+    """
+
   private static let statements = [
     """
     CREATE TABLE IF NOT EXISTS boutiquedb_meta (
@@ -88,17 +99,7 @@ enum CaptureSchema {
     """,
     ConsumerTable.statement,
     SessionTable.statement,
-    // What triggers note of commits by programs without this library, until a process of ours moves it
-    // into the log.
-    """
-    CREATE TABLE IF NOT EXISTS boutiquedb_foreign (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      kind INTEGER NOT NULL,
-      table_name TEXT NOT NULL,
-      key TEXT,
-      columns TEXT
-    )
-    """,
+    foreignTableStatement,
     """
     INSERT OR IGNORE INTO boutiquedb_meta (key, value)
       VALUES ('generation', lower(hex(randomblob(16)))), ('version', 2)
@@ -155,6 +156,11 @@ enum CaptureSchema {
       try connection.execute(changeViewSQL)
       if try !exists(turso, on: connection) { try connection.execute(tursoViewSQL) }
     }
+  }
+
+  /// Makes the table that the triggers for foreign writers insert into, if it is missing.
+  static func installForeignTable(on connection: Connection) throws(SQLiteError) {
+    try connection.execute(foreignTableStatement)
   }
 
   /// Version 2 has more tables, and a view that shows them.

@@ -26,6 +26,8 @@ final class ChangeLogWriter {
   /// Random, so that nobody else is ever taken for us, whatever becomes of the table of origins (a
   /// restored file, a tool that empties it).
   let origin = Int64.random(in: 1...Int64.max)
+  /// Who stands in the log for programs without this library.
+  static let foreignOrigin: Int64 = 0
   /// Whether our row in the table of origins is known to be there.
   private var isIntroduced = false
   private let started = Int64(Date().timeIntervalSince1970)
@@ -35,6 +37,10 @@ final class ChangeLogWriter {
   private(set) var schemaMayRollBack = false
   private var madeRollback = false
   private let continuity: () -> (number: Int64?, bridge: ContinuityBridge?)
+  /// What makes foreign commits precise, where that is switched on.
+  let foreign: ForeignCapture
+  /// The foreign commits that this transaction has taken into the log; to be published before its own.
+  private(set) var adopted: ChangeSet?
   /// What the transaction found out that an operator should know once it is committed.
   private var events: [BoutiqueEvent] = []
   /// Is told of those.
@@ -46,7 +52,7 @@ final class ChangeLogWriter {
 
   /// - Parameter continuity: the present one, and what it goes on from.
   init(
-    sqlite: Connection, label: String, shapes: SchemaShapes, pruner: LogPruner,
+    sqlite: Connection, label: String, shapes: SchemaShapes, pruner: LogPruner, rowLimit: Int,
     continuity: @escaping () -> (number: Int64?, bridge: ContinuityBridge?),
     report: @escaping (BoutiqueEvent) -> Void
   ) {
@@ -56,6 +62,7 @@ final class ChangeLogWriter {
     self.pruner = pruner
     self.continuity = continuity
     self.report = report
+    foreign = ForeignCapture(sqlite: sqlite, rowLimit: rowLimit)
   }
 
   /// Learns where the log and the schema stand.
@@ -63,8 +70,9 @@ final class ChangeLogWriter {
   /// Call right after BEGIN IMMEDIATE.
   func begin() throws {
     counterBefore = sqlite.walIndexHeader()?.change
+    adopted = nil
     // When nobody has committed since our last commit, what we know still holds.
-    if let counterBefore, counterBefore == knownCounter { return }
+    if let counterBefore, counterBefore == knownCounter, !foreign.hasRequest { return }
     knownCounter = nil
     // Somebody has committed: they may have pruned our row away.
     isIntroduced = false
@@ -80,8 +88,65 @@ final class ChangeLogWriter {
       // Each time until it passes: a program that was overtaken must not write the second time either.
       try onForeignSchemaChange?()
       schemaVersion = version
+      foreign.schemaDidChange()
     }
     head = try ChangeReader.newestToken(on: sqlite)
+    try adopt()
+  }
+
+  // MARK: Foreign commits
+
+  /// Takes into the log what foreign programs committed since its newest row, where that is precise.
+  private func adopt() throws {
+    let (continuity, bridge) = continuity()
+    let newest = try ChangeReader.commit(head, on: sqlite)
+    let found = try foreign.account(
+      newest: newest, counter: counterBefore, continuity: continuity, bridge: bridge)
+    if foreign.hasChangedSchema { schemaVersion = try sqlite.queryInt64("PRAGMA schema_version") }
+    guard let found else { return }
+    // A change of no table in the list is one that cannot be described.
+    let summary =
+      found.summary
+      ?? CommitSummary(
+        tables: [], changes: [RecordedChange(kind: .update, table: 0, key: .whole, columns: [])])
+    var change = try insert(
+      summary, origin: Self.foreignOrigin, counterBefore: found.counterBefore,
+      counterAfter: counterBefore, continuity: continuity)
+    try noteBridge(bridge, of: change)
+    change.isEverything = found.summary == nil
+    if change.isEverything { change.summary = CommitSummary(tables: [], changes: []) }
+    head = change.token
+    adopted = change
+  }
+
+  /// Whether foreign commits are described as they should be, and none waits for it.
+  func isForeignCaptureSettled() throws -> Bool {
+    let (continuity, bridge) = continuity()
+    return try foreign.isSettled(continuity: continuity, bridge: bridge)
+  }
+
+  /// Whether `begin` has written something that is to be committed even if nothing else is.
+  var hasWritten: Bool { adopted != nil || foreign.hasWritten }
+
+  /// Ends a transaction that has changed nothing of its own.
+  ///
+  /// - Returns: what `begin` changed, to be committed; nil when there is nothing to commit.
+  func appendNothing() throws -> ChangeSet? {
+    guard var adopted else {
+      guard foreign.hasWritten else { return nil }
+      return try append(CommitSummary(tables: [], changes: []), schemaChanged: false)
+    }
+    // The commit that is about to happen is part of what the adopted row accounts for.
+    let after = counterBefore.map { $0 &+ 1 }
+    adopted.counterAfter = after
+    self.adopted = nil
+    let update = try sqlite.prepare(
+      "UPDATE boutiquedb_cdc SET counter_after = ?1 WHERE token = ?2")
+    defer { update.reset() }
+    if let after { try update.bind(Int64(after), at: 1) } else { try update.bindNull(at: 1) }
+    try update.bind(adopted.token, at: 2)
+    try update.run()
+    return adopted
   }
 
   /// Adds the commit's row.
@@ -90,14 +155,36 @@ final class ChangeLogWriter {
   ///
   /// - Returns: the change set as other processes will read it, to be published after the commit.
   func append(_ summary: CommitSummary, schemaChanged: Bool) throws -> ChangeSet {
+    if schemaChanged { try foreign.followSchema() }
     try introduce()
-    let first = head + 1
-    let token = head + Int64(summary.changes.count) + 1
-    let time = Int64((Date().timeIntervalSince1970 * 1000).rounded())
-    let counterAfter = counterBefore.map { $0 &+ 1 }
     let (continuity, bridge) = continuity()
     let start =
       summary.tables.isEmpty ? try takeEmptyRow(continuity: continuity, bridge: bridge) : nil
+    let change = try insert(
+      summary, origin: origin, counterBefore: counterBefore,
+      counterAfter: counterBefore.map { $0 &+ 1 }, continuity: continuity, from: start)
+    try onAppend?(change.first)
+    try noteBridge(bridge, of: change)
+    events += try pruner.pruneNowAndThen(newest: change.token, time: change.stamp)
+    if schemaChanged { schemaVersion = nil }
+    return change
+  }
+
+  /// The first commit of a session that goes on from the one before says so.
+  private func noteBridge(_ bridge: ContinuityBridge?, of change: ChangeSet) throws {
+    guard let bridge, bridge.continuity == change.continuity,
+      bridge.counter == change.counterBefore
+    else { return }
+    try SessionTable.insert(bridge, token: change.token, on: sqlite)
+  }
+
+  private func insert(
+    _ summary: CommitSummary, origin: Int64, counterBefore: UInt32?, counterAfter: UInt32?,
+    continuity: Int64?, from start: (first: Int64, counterBefore: UInt32)? = nil
+  ) throws -> ChangeSet {
+    let first = head + 1
+    let token = head + Int64(summary.changes.count) + 1
+    let time = Int64((Date().timeIntervalSince1970 * 1000).rounded())
     let insert = try sqlite.prepare(
       """
       INSERT INTO boutiquedb_cdc
@@ -109,30 +196,16 @@ final class ChangeLogWriter {
     try insert.bind(start?.first ?? first, at: 2)
     try insert.bind(time, at: 3)
     try insert.bind(origin, at: 4)
-    if let counterBefore, let counterAfter {
-      try insert.bind(Int64(start?.counterBefore ?? counterBefore), at: 5)
-      try insert.bind(Int64(counterAfter), at: 6)
-    } else {
-      try insert.bindNull(at: 5)
-      try insert.bindNull(at: 6)
-    }
+    let chainedFrom = start?.counterBefore ?? counterBefore
+    try insert.bind(chainedFrom.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 5)
+    try insert.bind(counterAfter.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 6)
     try insert.bind(summary.tablesJSON, at: 7)
     try insert.bind(summary.changesJSON, at: 8)
-    if let continuity {
-      try insert.bind(continuity, at: 9)
-    } else {
-      try insert.bindNull(at: 9)
-    }
+    try insert.bind(continuity.map { SQLiteValue.integer($0) } ?? .null, at: 9)
     try insert.run()
-    try onAppend?(first)
-    // The first commit of a session that goes on from the one before says so.
-    if let bridge, bridge.continuity == continuity, bridge.counter == counterBefore {
-      try SessionTable.insert(bridge, token: token, on: sqlite)
-    }
-    events += try pruner.pruneNowAndThen(newest: token, time: time)
-    if schemaChanged { schemaVersion = nil }
     return ChangeSet(
-      token: token, first: first, summary: summary, isEverything: false, origin: origin,
+      token: token, first: first, summary: summary, isEverything: false,
+      origin: origin == Self.foreignOrigin ? nil : origin,
       time: time, counterBefore: counterBefore, counterAfter: counterAfter, continuity: continuity)
   }
 
@@ -148,7 +221,7 @@ final class ChangeLogWriter {
     let select = try sqlite.prepare(
       """
       SELECT first, counter_before, counter_after, continuity FROM boutiquedb_cdc
-        WHERE token = ?1 AND tables = '[]'
+        WHERE token = ?1 AND tables = '[]' AND changes = '[]' AND origin <> 0
       """)
     defer { select.reset() }
     try select.bind(head, at: 1)
@@ -168,13 +241,14 @@ final class ChangeLogWriter {
 
   /// Notes that the transaction with `change` is committed.
   func didCommit(_ change: ChangeSet?) {
+    foreign.didCommit()
     guard let change else {
       // Without a row of ours the counter may have moved or not (a pragma writes pages as well).
       knownCounter = nil
       return
     }
     head = change.token
-    isIntroduced = true
+    if change.origin != nil { isIntroduced = true }
     pruner.didCommit()
     for event in events { report(event) }
     events = []
@@ -194,6 +268,10 @@ final class ChangeLogWriter {
     events = []
     knownCounter = nil
     isIntroduced = false
+    adopted = nil
+    // The triggers that this transaction made are gone with it.
+    if foreign.hasChangedSchema { schemaVersion = nil }
+    foreign.didRollBack()
   }
 
   /// Makes the log anew after a foreign tool has dropped it.

@@ -49,6 +49,18 @@ enum ChangeReader {
     var position: LogPosition
     /// Whether the log holds more than this batch.
     var hasMore: Bool
+    /// Whether foreign commits follow that are not in the log yet (see `ForeignCapture`).
+    ///
+    /// The position stands before them.
+    var awaitsAdoption = false
+  }
+
+  /// What foreign commits after the newest row of the log become.
+  enum Tail {
+    /// Everything.
+    case everything
+    /// Nothing yet, if the database's triggers have noted them; somebody of ours will put them in the log.
+    case awaited
   }
 
   /// How many changed rows a batch holds at most, beside those of its last commit.
@@ -124,9 +136,11 @@ enum ChangeReader {
   /// - Parameters:
   ///   - presence: read before the snapshot was taken; a live position needs none.
   ///   - images: reads the rows that are kept of changes, for those who want them.
+  ///   - tail: what foreign commits become that are not in the log yet.
   /// - Precondition: a deferred transaction is open in which nothing has been read yet.
   static func changes(
     after position: LogPosition, limit: Int, presence: Presence, images: ImageReader? = nil,
+    tail: Tail = .everything,
     on sqlite: Connection
   ) throws -> Batch {
     let counterBeforeSnapshot = sqlite.walIndexHeader()?.change
@@ -171,6 +185,8 @@ enum ChangeReader {
         position.continuity = change.continuity
         everything()
       }
+      // The log says itself that it cannot say more.
+      if change.isEverything, changes.last?.isEverything == true { changes.removeLast() }
       changes.append(change)
       position.token = change.token
       position.stamp = change.stamp
@@ -205,6 +221,10 @@ enum ChangeReader {
     if let counter = position.counter {
       let now = sqlite.walIndexHeader()?.change ?? before
       if before.isAhead(of: counter) {
+        if tail == .awaited, try ForeignCapture.isPrecise(on: sqlite) {
+          return Batch(
+            changes: changes, position: position, hasMore: false, awaitsAdoption: true)
+        }
         position.counter = before
         everything()
       } else if counter.isAhead(of: now) {
@@ -233,7 +253,7 @@ enum ChangeReader {
       return bridge.leads(from: position) && before == bridge.counter
     }
     guard let counter = position.counter, let before else { return true }
-    return counter == before
+    return counter == before || change.goesOver(position)
   }
 
   /// Returns the newest token; 0 when there is no change log.
@@ -287,13 +307,25 @@ enum ChangeReader {
       token: token, first: select.int64(1),
       summary: summary ?? CommitSummary(tables: [], changes: []),
       // A row that cannot be read is a change that cannot be described.
-      isEverything: summary == nil, origin: select.int64(3), time: select.int64(2),
+      isEverything: summary == nil,
+      origin: select.int64(3) == ChangeLogWriter.foreignOrigin ? nil : select.int64(3),
+      time: select.int64(2),
       counterBefore: select.counter(4), counterAfter: select.counter(5),
       continuity: select.number(8))
   }
 }
 
 extension ChangeSet {
+  /// Whether this is what foreign programs did, of which the reader has heard a part as "everything".
+  ///
+  /// That part is in it once more: it was not in the log then.
+  func goesOver(_ position: LogPosition) -> Bool {
+    guard origin == nil, let counter = position.counter, let before = counterBefore,
+      let after = counterAfter
+    else { return false }
+    return counter.isAhead(of: before) && !counter.isAhead(of: after)
+  }
+
   /// The change counter after a token just before or inside this row.
   ///
   /// Inside a row without changes each commit took one number.

@@ -16,6 +16,10 @@ final class FeedReader: ChangeObserver {
     var hasReachedPresent = false
     var failure: (any Error)?
     var continuation: CheckedContinuation<Void, Never>?
+    /// What foreign commits become that are not in the log yet.
+    var tail = ChangeReader.Tail.awaited
+    /// The token after which foreign commits were put into the log last.
+    var adoptedAfter: Int64?
   }
 
   /// How many commits are read at a time.
@@ -150,6 +154,7 @@ final class FeedReader: ChangeObserver {
   private func read() async throws {
     guard let position = guarded.withLock(\.position) else { return }
     let core = core
+    let tail = core.hub.source?.adopter == nil ? .everything : guarded.withLock(\.tail)
     let (batch, origins) = try await core.read {
       connection -> (ChangeReader.Batch, [Int64: ChangeOrigin]) in
       let sqlite = connection.sqlite
@@ -157,7 +162,7 @@ final class FeedReader: ChangeObserver {
       let presence = core.presence(on: sqlite)
       let batch = try ChangeReader.changes(
         after: position, limit: Self.batchSize, presence: presence,
-        images: ImageReader(on: sqlite), on: sqlite)
+        images: ImageReader(on: sqlite), tail: tail, on: sqlite)
       var origins: [Int64: ChangeOrigin] = [:]
       for id in Set(batch.changes.compactMap(\.origin)) {
         let row = try connection.queryOne(
@@ -170,13 +175,43 @@ final class FeedReader: ChangeObserver {
     guarded.withLock { guarded in
       guarded.isReading = false
       guarded.position = batch.position
-      if batch.hasMore { guarded.mayHaveMore = true } else { guarded.hasReachedPresent = true }
+      guarded.tail = .awaited
+      if batch.awaitsAdoption {
+        if !batch.changes.isEmpty { guarded.mayHaveMore = true }
+      } else if batch.hasMore {
+        guarded.mayHaveMore = true
+      } else {
+        guarded.hasReachedPresent = true
+      }
+      if !batch.awaitsAdoption { guarded.adoptedAfter = nil }
       let changes = batch.changes.filter { !$0.isEmpty }.map { change in
         let origin: ChangeOrigin =
           change.origin.map { $0 == own ? .thisProcess : origins[$0] ?? .foreign } ?? .foreign
         return BoutiqueChange(change, generation: batch.position.generation, origin: origin)
       }
       guarded.buffer = changes[...]
+    }
+    if batch.awaitsAdoption, batch.changes.isEmpty { adopt(after: batch.position.token) }
+  }
+
+  /// Has foreign commits put into the log, and reads on when they are, or cannot be.
+  private func adopt(after token: Int64) {
+    // When the log has not grown by the last attempt, another will not help.
+    guard guarded.withLock({ $0.adoptedAfter != token }), let adopter = core.hub.source?.adopter
+    else {
+      signal { guarded in
+        guarded.mayHaveMore = true
+        guarded.tail = .everything
+        return true
+      }
+      return
+    }
+    adopter.request { [weak self] isAdopted in
+      self?.signal { guarded in
+        guarded.mayHaveMore = true
+        if isAdopted { guarded.adoptedAfter = token } else { guarded.tail = .everything }
+        return true
+      }
     }
   }
 

@@ -69,13 +69,16 @@ final class ChangeHub: Sendable {
     case writeAheadLog
     case files
     case observers
+    /// Foreign commits are in the log now, or the attempt to put them there has failed.
+    case adopted
+    case notAdopted
     case close
   }
 
   let monitor = Monitor(State())
   /// The runs that several live queries share.
   let runs = SharedRuns()
-  private let source: HubSource?
+  let source: HubSource?
 
   /// - Parameter source: how other processes' changes are found; nil when there can be none.
   init(source: HubSource?) { self.source = source }
@@ -185,9 +188,9 @@ final class ChangeHub: Sendable {
     runs.hold()
     defer { runs.close() }
     let observers = monitor.withLock { state in
-      state.ownOrigin = change.origin
+      if let origin = change.origin { state.ownOrigin = origin }
       if var position = state.position, change.first == position.token + 1,
-        position.counter == change.counterBefore
+        position.counter == change.counterBefore || change.goesOver(position)
       {
         position.token = change.token
         position.stamp = change.stamp

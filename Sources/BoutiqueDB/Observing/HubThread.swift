@@ -8,6 +8,8 @@ struct HubSource: Sendable {
   let pollInterval: Duration
   /// False leaves the poll alone.
   let usesInotify: Bool
+  /// Puts foreign commits into the log; nil where nothing can be written.
+  let adopter: ForeignAdopter?
 }
 
 /// The observing thread: looks at the change log when something may have changed.
@@ -20,6 +22,10 @@ final class HubThread {
   private var connection: Connection?
   private var subscription: BellSubscription?
   private var schedule: BellSchedule
+  /// While foreign commits are being put into the log for us: the token after which they will stand.
+  private var adoptingAfter: Int64?
+  /// For the look that follows such an attempt: the token after which the commits stand now.
+  private var adoptedAfter: Int64?
 
   init(hub: ChangeHub, source: HubSource) {
     self.hub = hub
@@ -37,14 +43,17 @@ final class HubThread {
       let wakes = waitForWake()
       if wakes.contains(.close) { return }
       let now = BootClock.now()
-      if !wakes.isDisjoint(with: [.bell, .files]) { schedule.note(.rung, at: now) }
+      let tail = tail(after: wakes)
+      if !wakes.isDisjoint(with: [.bell, .files, .adopted, .notAdopted]) {
+        schedule.note(.rung, at: now)
+      }
       if wakes.contains(.writeAheadLog) { schedule.note(.logWritten, at: now) }
       do {
         if wakes.contains(.observers), try !adjustToObservers() { continue }
         guard schedule.isDue(at: BootClock.now()) else { continue }
         // Files are looked at on every wake-up: a replaced database raises no other event for us.
         try source.files.check()
-        let foundSomething = try look()
+        let foundSomething = try look(tail: tail)
         schedule.note(foundSomething ? .foundNews : .foundNothing, at: BootClock.now())
       } catch let error as BoutiqueError {
         // A replaced or deleted file: nothing more will be heard of it.
@@ -148,20 +157,50 @@ final class HubThread {
   /// Reads what was committed since the last look.
   ///
   /// - Returns: whether anything was.
-  private func look() throws -> Bool {
+  private func look(tail: ChangeReader.Tail) throws -> Bool {
     guard let connection, let position = hub.monitor.withLock(\.position) else { return false }
     let counter = connection.walIndexHeader()?.change
+    defer { adoptedAfter = nil }
     if let counter, counter == position.counter { return false }
     var found = false
+    var tail = tail
     while true {
       guard let from = hub.monitor.withLock(\.position) else { return found }
       let batch = try inTransaction(connection) {
-        try ChangeReader.changes(after: from, limit: 512, presence: .unknown, on: connection)
+        try ChangeReader.changes(
+          after: from, limit: 512, presence: .unknown, tail: tail, on: connection)
       }
       hub.deliver(batch)
       if !batch.changes.isEmpty { found = true }
-      if !batch.hasMore { return found }
+      if batch.awaitsAdoption {
+        // When the log has not grown by the last attempt, another will not help.
+        guard adoptedAfter == batch.position.token else {
+          adopt()
+          return found
+        }
+        tail = .everything
+      } else if !batch.hasMore {
+        return found
+      }
     }
+  }
+
+  // MARK: Foreign commits
+
+  /// Has foreign commits put into the log; the outcome is a wake-up.
+  private func adopt() {
+    guard adoptingAfter == nil, let adopter = source.adopter else { return }
+    adoptingAfter = hub.monitor.withLock { $0.position?.token ?? 0 }
+    adopter.request { [hub] isAdopted in hub.wake(isAdopted ? .adopted : .notAdopted) }
+  }
+
+  /// What foreign commits become that are not in the log yet.
+  private func tail(after wakes: Set<ChangeHub.Wake>) -> ChangeReader.Tail {
+    if !wakes.isDisjoint(with: [.adopted, .notAdopted]) {
+      adoptedAfter = wakes.contains(.notAdopted) ? nil : adoptingAfter
+      adoptingAfter = nil
+    }
+    return source.adopter == nil || wakes.contains(.notAdopted) ? .everything : .awaited
   }
 
   private func inTransaction<R>(_ connection: Connection, _ body: () throws -> R) throws -> R {

@@ -27,11 +27,13 @@ public struct BoutiqueConfiguration: Sendable {
 
   /// How commits of programs that do not use this library are described to observers.
   public enum ForeignCapture: Sendable {
-    /// Any such commit refreshes everything.
+    /// Any such commit refreshes everything, unless the database is set to ``precise`` already: the setting
+    /// is the database's, and ``BoutiqueDB/setForeignCapture(_:tables:)`` takes it back.
     case coarse
     /// Triggers of ours in the schema tell which rows such a commit changed.
     ///
-    /// What they cannot see (a change of the schema, a virtual table) still refreshes everything.
+    /// What they cannot see (a change of the schema, a virtual table) still refreshes everything. So does a
+    /// commit that could not be put into the change log within a tenth of ``writeLockTimeout``.
     case precise
   }
 
@@ -75,6 +77,11 @@ public struct BoutiqueConfiguration: Sendable {
   public var filePermissions: FilePermissions = .owner
   /// How foreign commits are described.
   public var foreignCapture: ForeignCapture = .coarse
+  /// The tables that ``ForeignCapture/precise`` is for, added to those that the database has already; nil
+  /// for all.
+  ///
+  /// A foreign commit that is described precisely counts the other tables as wholly changed.
+  public var preciseTables: Set<String>?
   /// How much of the change log is kept.
   public var cdcRetention = Retention(rows: 100_000, age: .seconds(3600))
   /// How long a durable consumer may stay away before it is forgotten and its records may go.

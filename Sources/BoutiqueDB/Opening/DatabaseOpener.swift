@@ -96,7 +96,7 @@ struct DatabaseOpener {
       source: sharesFile
         ? HubSource(
           factory: factory, files: files, pollInterval: configuration.cdcPollInterval,
-          usesInotify: configuration.usesInotify) : nil)
+          usesInotify: configuration.usesInotify, adopter: nil) : nil)
     return (
       OpenDatabase(
         path: path, configuration: configuration, gate: nil,
@@ -168,6 +168,7 @@ struct DatabaseOpener {
     }
     let log = ChangeLogWriter(
       sqlite: sqlite, label: configuration.label, shapes: shapes, pruner: pruner,
+      rowLimit: configuration.captureRowLimit,
       continuity: isInMemory ? { (1, nil) } : { (facts.continuity, coordination?.bridge) },
       report: { [eventHandler = configuration.eventHandler] event in eventHandler?(event) })
     let collector = ChangeCollector(
@@ -186,6 +187,9 @@ struct DatabaseOpener {
     // Before the first statement is prepared: a statement prepared without the hook keeps the shortcut
     // by which DELETE without WHERE tells nobody of its rows.
     sqlite.setPreupdateObserver(collector)
+    // Nor may it note for foreign writers' sake what the hook sees.
+    sqlite.silenceTriggers(
+      named: ForeignTriggers.prefix, insertingInto: CaptureSchema.foreignTable)
     sqlite.flushStatementCache()
 
     let path = path
@@ -222,7 +226,9 @@ struct DatabaseOpener {
         sharesFile
           ? HubSource(
             factory: factory, files: files, pollInterval: configuration.cdcPollInterval,
-            usesInotify: configuration.usesInotify) : nil
+            usesInotify: configuration.usesInotify,
+            adopter: ForeignAdopter(
+              gate: gate, path: path, bound: configuration.writeLockTimeout / 10)) : nil
       })
     let writer = Writer(
       sqlite: sqlite, limits: limits, log: log, collector: collector, files: files,
@@ -243,6 +249,12 @@ struct DatabaseOpener {
       try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
     }
     log.onForeignSchemaChange = { try migrator.checkCompatible(on: sqlite) }
+    if configuration.foreignCapture == .precise {
+      log.foreign.ask(
+        for: .init(
+          isPrecise: true, selection: configuration.preciseTables, isAddition: true))
+    }
+    try settleForeignCapture(writer, coordination)
     let core = OpenDatabase(
       path: path, configuration: configuration, gate: gate,
       pool: isInMemory
@@ -250,6 +262,23 @@ struct DatabaseOpener {
       hub: hub, files: files, factory: factory, coordination: coordination,
       checkpointer: checkpointer, consumers: consumers, plan: plan)
     return (core, writer)
+  }
+
+  /// Makes the triggers for foreign writers, if they are wanted, and accounts for what is not accounted for.
+  ///
+  /// Whoever holds the write lease for long keeps nobody from opening: then the first write does it.
+  private func settleForeignCapture(
+    _ writer: Writer, _ coordination: CoordinationFile?
+  ) throws {
+    guard !isInMemory, try !writer.log.isForeignCaptureSettled() else { return }
+    do {
+      let deadline = MonotonicTime.now().advanced(by: .seconds(1))
+      try underLease(coordination, until: deadline) {
+        _ = try writer.committing(since: .now()) { _ in }
+      }
+    } catch is CoordinationError {
+    } catch BoutiqueError.lockTimeout {
+    }
   }
 
   private func migrationLease(

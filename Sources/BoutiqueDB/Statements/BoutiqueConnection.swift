@@ -34,6 +34,8 @@ public final class BoutiqueConnection {
   /// All that follows fails with it, and so does the commit: half a closure is never committed.
   private(set) var fatalError: BoutiqueError?
   private var savepointDepth = 0
+  /// Called before a table of the database is altered.
+  var willAlter: ((_ table: String) throws -> Void)?
   /// Whether this is the library's own work.
   private let mayTouchInternalTables: Bool
   /// Whether the transaction holds other writes' work as well, which this one must not take along.
@@ -47,7 +49,8 @@ public final class BoutiqueConnection {
   private var replacedTexts: [(run: String, given: String)] = []
 
   init(
-    sqlite: Connection, role: Role, collector: ChangeCollector? = nil, recorder: RegionRecorder? = nil,
+    sqlite: Connection, role: Role, collector: ChangeCollector? = nil,
+    recorder: RegionRecorder? = nil,
     cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false,
     isShared: Bool = false, fork: ForkGuard = ForkGuard()
   ) {
@@ -284,6 +287,10 @@ public final class BoutiqueConnection {
         throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
       }
       collector?.noteSchemaChanges(of: statement.effects)
+      for change in statement.effects.schemaChanges
+      where change.kind == .alterTable && change.databaseName == "main" {
+        try willAlter?(change.objectName)
+      }
       hasSpecialEffects = true
       if statement.mentionsRollback { madeRollback = true }
     }

@@ -39,7 +39,13 @@ enum StatementPolicy {
       names.formUnion(effects.schemaChanges.map { $0.tableName ?? $0.objectName })
       names.formUnion(effects.schemaChanges.map(\.objectName))
     }
-    guard let name = names.first(where: CaptureSchema.internalTables.contains) else { return nil }
+    // With a table its triggers go as well.
+    let dropsTable = effects.schemaChanges.contains { $0.kind == .dropTable }
+    let name = names.first {
+      CaptureSchema.internalTables.contains($0)
+        || !dropsTable && $0.hasPrefix(ForeignTriggers.prefix)
+    }
+    guard let name else { return nil }
     return "\(name) is kept by the library"
   }
 

@@ -110,7 +110,7 @@ extension Writer {
       throw BoutiqueError.usedAcrossFork(path: path)
     }
     let wantsToken = group.wantsToken
-    if progress.hasUndone, !progress.hasChanges, !progress.needsCommit {
+    if progress.hasUndone, !progress.hasChanges, !progress.needsCommit, !log.hasWritten {
       // Only what was undone was ever written; a commit of it would look like a foreign one.
       if wantsToken { note(ChangeToken(try ChangeReader.head(on: sqlite))) }
       undo()
@@ -223,6 +223,7 @@ extension Writer {
     let connection = BoutiqueConnection(
       sqlite: sqlite, role: .write, collector: collector, cancellation: write.cancellation,
       isShared: isShared, fork: fork)
+    letTriggersFollow(connection)
     let changesBefore = sqlite.totalChanges
     defer { progress.isClosed = connection.hasSpecialEffects }
     do {

@@ -201,7 +201,11 @@ final class Writer {
 
   /// Tells everybody concerned how the last transaction ended.
   private func conclude(_ change: ChangeSet?) {
-    if let change { hub.publish(change) }
+    if let change {
+      // What foreign programs did before comes first.
+      if let adopted = log.adopted { hub.publish(adopted) }
+      hub.publish(change)
+    }
     for (write, result) in group.members {
       var result = result
       if case .failure(let error) = result {
@@ -217,7 +221,6 @@ final class Writer {
     callers.removeAll(keepingCapacity: true)
   }
 
-  /// Runs `body` between BEGIN IMMEDIATE and COMMIT, with capture, for the library's own work.
   ///
   /// - Parameter isOwnWork: whether the library's own tables may be touched.
   func committing(
@@ -226,6 +229,7 @@ final class Writer {
     try begin(since: start, nil, looking: true)
     let connection = BoutiqueConnection(
       sqlite: sqlite, role: .write, collector: collector, mayTouchInternalTables: isOwnWork)
+    letTriggersFollow(connection)
     do {
       let changesBefore = sqlite.totalChanges
       try body(connection)
@@ -246,6 +250,12 @@ final class Writer {
     }
   }
 
+  /// Takes the triggers for foreign writers out of the way of what a closure does to a table.
+  func letTriggersFollow(_ connection: BoutiqueConnection) {
+    guard log.foreign.isPrecise else { return }
+    connection.willAlter = { [log] in try log.foreign.willAlter($0) }
+  }
+
   /// Adds the row to the change log and commits.
   ///
   /// Pages that were changed and changed back (by a savepoint) are committed all the same and move the
@@ -256,7 +266,8 @@ final class Writer {
   func commit(hasChanges: Bool) throws -> ChangeSet? {
     let change =
       hasChanges || !collector.isEmpty
-      ? try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange) : nil
+      ? try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
+      : try log.appendNothing()
     try transaction().commit()
     log.didCommit(change)
     return change
