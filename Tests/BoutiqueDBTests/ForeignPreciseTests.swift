@@ -374,6 +374,31 @@ import Testing
     }
   }
 
+  @Test func `a temporary table of the same name confuses nobody`() async throws {
+    try await withTestDatabase(configuration: Self.precise, migrations: Self.plan) { db, _ in
+      try await db.write { conn in
+        _ = try conn.execute("CREATE TEMP TABLE t (x, y, z, UNIQUE (z))")
+        _ = try conn.execute("ALTER TABLE main.t ADD COLUMN c")
+      }
+      let start = try await db.currentToken()
+      try foreign(db.path, "REPLACE INTO t VALUES (9, 'one', 0, 0)")
+      var feed = db.changes(since: start).makeAsyncIterator()
+      #expect(
+        try await feed.next()?.rows == [Self.row("t", .delete, 1), Self.row("t", .insert, 9)])
+    }
+  }
+
+  @Test func `a database in memory has no foreign writers`() async throws {
+    let db = try await BoutiqueDB.open(
+      url: BoutiqueDB.inMemoryURL(), configuration: Self.precise, migrations: Self.plan)
+    for id in 4..<8 {
+      try await db.write { _ = try $0.execute("INSERT INTO t (id) VALUES (?)", id) }
+    }
+    #expect(try await db.count(of: "SELECT 1 FROM boutiquedb_cdc WHERE origin = 0") == 0)
+    #expect(try await db.foreignCapture() == .coarse)
+    await db.close()
+  }
+
   @Test func `closures cannot touch the triggers`() async throws {
     try await withTestDatabase(configuration: Self.precise, migrations: Self.plan) { db, _ in
       for statement in [
@@ -387,6 +412,26 @@ import Testing
         }
       }
     }
+  }
+
+  @Test func `a session that goes on from the one before stays precise`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("again.db")
+    var token: ChangeToken?
+    for id in 10..<13 {
+      let db = try await BoutiqueDB.open(
+        path: path, configuration: Self.precise, migrations: Self.plan)
+      try foreign(path, "INSERT INTO t (id) VALUES (\(id))")
+      if let token {
+        var feed = db.changes(since: token).makeAsyncIterator()
+        #expect(try await feed.next()?.rows == [Self.row("t", .insert, .integer(Int64(id)))])
+      } else {
+        try await db.write { _ = try $0.execute("INSERT INTO plain VALUES (1)") }
+      }
+      token = try await db.currentToken()
+      await db.close()
+    }
+    try await TestDatabaseCheck.isWhole(path: path)
   }
 
   @Test func `what was written while nobody was there is everything`() async throws {

@@ -53,6 +53,8 @@ final class ForeignCapture {
   private var selection: Set<String>?
   private var schema = ForeignTable.Schema()
   private var isLoaded = false
+  /// Whether the triggers were found complete since the schema was looked at.
+  private var isVerified = false
   /// Whether this transaction has made or dropped triggers.
   private(set) var hasChangedSchema = false
   /// Whether this transaction has written anything for this purpose.
@@ -98,9 +100,12 @@ final class ForeignCapture {
       return nil
     }
     if isWhole {
-      if try !isProven() { try restore(clearing: false) }
+      if !isVerified, try !isProven() { try restore(clearing: false) }
+      isVerified = true
       return nil
     }
+    // Without a counter nothing is proof, and readers do without the chain.
+    guard counter != nil else { return nil }
     if let before, let counter, let summary = try describe(commits: counter &- before) {
       return Adoption(summary: summary, counterBefore: before)
     }
@@ -179,6 +184,7 @@ final class ForeignCapture {
     if isPrecise { schema = try ForeignTable.schema(of: sqlite, selection: selection) }
     hasLeftovers = try !isPrecise && !triggers().isEmpty
     isLoaded = true
+    isVerified = false
   }
 
   private func merged(_ request: Request) -> Set<String>? {
@@ -298,7 +304,7 @@ final class ForeignCapture {
       }
     }
     for trigger in wanted where missing[ByteExactString(trigger.name)] != nil {
-      try sqlite.executeScript(trigger.sql)
+      try sqlite.executeScript(trigger.statement)
       hasChangedSchema = true
     }
     hasLeftovers = false

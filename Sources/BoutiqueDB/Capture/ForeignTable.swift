@@ -106,7 +106,8 @@ extension ForeignTable {
     var key: [(place: Int64, name: String)] = []
     var notNullDefaults: Set<String> = []
     let info = try sqlite.prepare(
-      "SELECT name, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?1) ORDER BY cid")
+      "SELECT name, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?1, 'main') ORDER BY cid"
+    )
     defer { info.reset() }
     try info.bind(name, at: 1)
     while try info.step() {
@@ -157,7 +158,8 @@ extension ForeignTable {
   ) throws(SQLiteError) -> [UniqueIndex] {
     var found: [(name: String, isPrimary: Bool, isPartial: Bool)] = []
     let list = try sqlite.prepare(
-      "SELECT name, origin, partial FROM pragma_index_list(?1) WHERE \"unique\" ORDER BY seq")
+      "SELECT name, origin, partial FROM pragma_index_list(?1, 'main') WHERE \"unique\" ORDER BY seq"
+    )
     defer { list.reset() }
     try list.bind(table, at: 1)
     while try list.step() {
@@ -166,7 +168,7 @@ extension ForeignTable {
     list.reset()
     var indexes: [UniqueIndex] = []
     let info = try sqlite.prepare(
-      "SELECT cid, name, coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno")
+      "SELECT cid, name, coll FROM pragma_index_xinfo(?1, 'main') WHERE key ORDER BY seqno")
     defer { info.reset() }
     for index in found {
       info.reset()

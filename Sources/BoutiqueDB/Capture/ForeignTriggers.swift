@@ -37,6 +37,10 @@ enum ForeignTriggers {
     var table: String
     /// The text as the schema has it.
     var sql: String
+    /// The statement that makes it, be there a temporary table of the name.
+    var statement: String {
+      "CREATE TRIGGER main." + sql.dropFirst("CREATE TRIGGER ".count)
+    }
   }
 
   enum Kind: Int64 {

@@ -249,7 +249,7 @@ struct DatabaseOpener {
       try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
     }
     log.onForeignSchemaChange = { try migrator.checkCompatible(on: sqlite) }
-    if configuration.foreignCapture == .precise {
+    if configuration.foreignCapture == .precise, !isInMemory {
       log.foreign.ask(
         for: .init(
           isPrecise: true, selection: configuration.preciseTables, isAddition: true))

@@ -7,7 +7,9 @@ import Testing
 extension MultiProcess {
   /// Programs with and without this library write at once; not one commit may go unaccounted.
   @Suite struct ForeignAccountingTests {
-    /// Commits of each kind of writer in one round. A round ends with everybody at rest.
+    /// Commits of each kind of writer in one round.
+    ///
+    /// A round ends with everybody at rest.
     struct Load: Sendable {
       var rounds: Int
       /// Of each of two Python programs.

@@ -35,7 +35,9 @@ enum TruthTable {
     var tables = Tables.ordinary
     /// Commits of a foreign program that have been seen before.
     var before: [String] = []
-    /// What is run. The shell and Python get it as a script.
+    /// What is run.
+    ///
+    /// The shell and Python get it as a script.
     var sql = ""
     /// Arguments for the shell instead; `{backup}` is the path of a copy made before.
     var shell: [String]?

@@ -242,7 +242,7 @@ extension TruthTable {
       own: "sqlite_schema whole, t whole", precise: "everything"),
     Case(
       title: "`ALTER TABLE … RENAME TO`", sql: "ALTER TABLE t RENAME TO u",
-      own: "sqlite_schema whole, t whole", precise: "everything"),
+      own: "sqlite_schema whole, t whole, u whole", precise: "everything"),
     Case(
       title: "`INSERT` after a foreign `ALTER TABLE … RENAME TO` that one of ours has seen",
       before: ["ALTER TABLE t RENAME TO u"], sql: "REPLACE INTO u VALUES (4, 'one', 4)",
