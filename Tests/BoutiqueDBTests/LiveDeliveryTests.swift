@@ -56,7 +56,7 @@ import Testing
     }
 
     func check(_ db: BoutiqueDB) async throws {
-      while value < 0 { await Task.yield() }
+      while value < 0 { try await Task.sleep(for: .milliseconds(1)) }
       for round in 1...300 {
         try await db.write(LiveDeliveryTests.add(round))
         #expect(value == round)
@@ -156,12 +156,16 @@ import Testing
       }
       // Observers are told in no order; the first of them is mostly a feed.
       let feeds = (0..<5).map { _ in Task { for try await _ in db.changes() {} } }
-      while db.observerCount < 6 || last.withLock({ $0 }) < 0 { await Task.yield() }
+      while db.observerCount < 6 || last.withLock({ $0 }) < 0 {
+        try await Task.sleep(for: .milliseconds(1))
+      }
       let clock = ContinuousClock()
       for round in 1...20 {
         try await db.write(Self.add(round))
         let bound = clock.now + .seconds(30)
-        while last.withLock({ $0 }) != round, clock.now < bound { await Task.yield() }
+        while last.withLock({ $0 }) != round, clock.now < bound {
+          try await Task.sleep(for: .milliseconds(1))
+        }
         try #require(last.withLock { $0 } == round)
       }
       for task in feeds + [watching] { task.cancel() }
@@ -183,7 +187,7 @@ import Testing
             return seen
           }
         }
-        while started.value < 100 { await Task.yield() }
+        while started.value < 100 { try await Task.sleep(for: .milliseconds(1)) }
         try await db.write(Self.add(1))
         for try await seen in group { #expect(seen == [0, 1]) }
       }
@@ -224,7 +228,7 @@ import Testing
         }
         var staying = db.observe(ObservationTests.count).makeAsyncIterator()
         #expect(try await staying.next() == round)
-        while seen.withLock(\.isEmpty) { await Task.yield() }
+        while seen.withLock(\.isEmpty) { try await Task.sleep(for: .milliseconds(1)) }
         async let write: Void = db.write(Self.add(round))
         cancelled.add()
         leaving.cancel()

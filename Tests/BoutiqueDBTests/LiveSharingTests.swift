@@ -39,7 +39,7 @@ import Testing
   private func start(
     _ count: Int, in db: BoutiqueDB,
     _ query: @escaping @Sendable (Int) -> (@Sendable () -> SQLQueryExpression<Int>)
-  ) async -> Task<[Int], any Error> {
+  ) async throws -> Task<[Int], any Error> {
     let started = TickCounter()
     let all = Task {
       try await withThrowingTaskGroup(of: Int.self) { group in
@@ -54,13 +54,13 @@ import Testing
         return try await group.reduce(into: []) { $0.append($1) }
       }
     }
-    while started.value < count { await Task.yield() }
+    while started.value < count { try await Task.sleep(for: .milliseconds(1)) }
     return all
   }
 
   @Test func `a thousand equal live queries cost a run, not a thousand`() async throws {
     try await withTicks { db, ticks in
-      let observers = await start(1000, in: db) { _ in Self.counting(above: 0) }
+      let observers = try await start(1000, in: db) { _ in Self.counting(above: 0) }
       let before = ticks()
       try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (1)") }
       #expect(try await observers.value.allSatisfy { $0 == 1 })
@@ -71,7 +71,7 @@ import Testing
 
   @Test func `different values share nothing`() async throws {
     try await withTicks { db, ticks in
-      let observers = await start(50, in: db) { Self.counting(above: $0) }
+      let observers = try await start(50, in: db) { Self.counting(above: $0) }
       let before = ticks()
       try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (1000)") }
       #expect(try await observers.value.allSatisfy { $0 == 1 })
@@ -85,7 +85,7 @@ import Testing
       @Sendable func length(_ text: String) -> @Sendable () -> SQLQueryExpression<Int> {
         { #sql("SELECT length(\(text)) + count(*) FROM t", as: Int.self) }
       }
-      let observers = await start(200, in: db) { length($0 % 2 == 0 ? "\u{e9}" : "e\u{301}") }
+      let observers = try await start(200, in: db) { length($0 % 2 == 0 ? "\u{e9}" : "e\u{301}") }
       try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (1)") }
       #expect(Set(try await observers.value) == [2, 3])
     }
@@ -160,11 +160,13 @@ import Testing
         }
         return seen
       }
-      while calls.value == 0 { await Task.yield() }
+      while calls.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
       try await db.write { _ = try $0.execute("INSERT INTO t (v) VALUES (1)") }
       let late = Task { try await first(db.observe(query)) }
       let bound = ContinuousClock.now + .seconds(30)
-      while calls.value == 1, ContinuousClock.now < bound { await Task.yield() }
+      while calls.value == 1, ContinuousClock.now < bound {
+        try await Task.sleep(for: .milliseconds(1))
+      }
       gate.signal()
       #expect(try await late.value == [1])
       #expect(try await early.value == [0, 1])
