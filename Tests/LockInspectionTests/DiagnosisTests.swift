@@ -79,6 +79,24 @@ import Testing
     #expect(Self.kinds(database) == [.longWait])
   }
 
+  /// Seen between two looks it is one that has just given the lease up; for longer it is in the way.
+  @Test(arguments: [(0.5, false), (3.2, true)])
+  func `a process that writes while another has the lease is told of in time`(
+    heldFor: Double, isTold: Bool
+  ) {
+    var database = Self.database()
+    database.processes = [Self.member(1), Self.member(2)]
+    database.writeLease = LeaseFacts(
+      holder: database.processes[0].reference, heldForSeconds: heldFor)
+    database.sqliteLocks = [
+      SQLiteLockFacts(
+        name: .write, isExclusive: true, process: database.processes[1].reference)
+    ]
+    let findings = Diagnosis.findings(of: database, bound: 5)
+    #expect(findings.contains { $0.kind == .foreignWriter } == isTold)
+    #expect(findings.contains { $0.advice?.contains("kill 2") == true } == isTold)
+  }
+
   @Test func `who shares a lease by fork is named`() {
     var database = Self.database()
     database.processes = [Self.member(1, .gone), Self.member(2, role: .forked)]

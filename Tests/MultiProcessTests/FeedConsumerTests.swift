@@ -178,13 +178,17 @@ extension MultiProcess {
         let looking = Task {
           var points: [Int64: Set<Int64>] = [:]
           while !Task.isCancelled {
-            let (token, ids) = try await db.read { connection -> (Int64, Set<Int64>) in
-              (
-                try connection.query("SELECT max(token) FROM boutiquedb_cdc")[0].decode(0),
-                Set(try connection.query("SELECT id FROM note").map { try $0.decode(0) })
-              )
+            do {
+              let (token, ids) = try await db.read { connection -> (Int64, Set<Int64>) in
+                (
+                  try connection.query("SELECT max(token) FROM boutiquedb_cdc")[0].decode(0),
+                  Set(try connection.query("SELECT id FROM note").map { try $0.decode(0) })
+                )
+              }
+              points[token] = ids
+            } catch is CancellationError {
+              break  // enough has been looked at
             }
-            points[token] = ids
             try? await Task.sleep(for: .milliseconds(3))
           }
           return points

@@ -143,8 +143,17 @@ package struct Diagnosis: Sendable {
       database.processes.filter { $0.role == .member || $0.role == .forked }.map(\.reference.key))
     for writer in database.writersInTheWay(of: holder) {
       let isForeign = !members.contains(writer.key)
-      // A member without the lease: one that has just given it up, seen between two looks.
-      guard isForeign else { continue }
+      guard isForeign else {
+        // A member without the lease: one that has just given it up, seen between two looks; unless
+        // another has had the lease for longer than that, and cannot begin.
+        if (database.writeLease?.heldForSeconds ?? 0) > 1 {
+          add(
+            .foreignWriter, .warning,
+            "\(nameWithCommand(writer)) has a write transaction of SQLite open, though the lease is "
+              + "another's. \(whoIsKeptFromWriting)", "End it: kill \(writer.pid).")
+        }
+        continue
+      }
       let isRollback = !database.sqliteLocks.contains {
         $0.name == .write && $0.process?.key == writer.key
       }
