@@ -60,6 +60,17 @@ import Testing
     #expect(look(&last, Array(line), free: false, at: 1) == .wait(nanoseconds: 60_000_000))
   }
 
+  @Test func `a wait that has lasted long looks less often, be it the first in line`() {
+    var first = waiter(1, 10)
+    let entries = [Entry(slot: 1, ticket: 10)]
+    #expect(look(&first, entries, free: false, at: 1000) == .tryLock(passingOver: []))
+    #expect(first.lockWasTaken() == .wait(nanoseconds: 20_000_000))
+    _ = look(&first, entries, free: false, at: 999_999_999)
+    #expect(first.lockWasTaken() == .wait(nanoseconds: 20_000_000))
+    _ = look(&first, entries, free: false, at: 1_000_001_000)
+    #expect(first.lockWasTaken() == .wait(nanoseconds: 100_000_000))
+  }
+
   @Test func `a lease that lies free for ten milliseconds is taken past those who are stopped`() {
     var third = waiter(3, 12)
     let front = [Entry(slot: 1, ticket: 10), Entry(slot: 2, ticket: 11)]

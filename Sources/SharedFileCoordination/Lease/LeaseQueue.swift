@@ -108,8 +108,14 @@ package struct LeaseWaiter: Sendable {
 
   private let slot: Int
   private var ticket: UInt64
+  /// A wait that has lasted so long is likely to last; from then on looks are rarer.
+  package static let longWait: UInt64 = 1_000_000_000
+  private static let longWaitFactor: UInt64 = 5
+
   private let lookInterval: UInt64
   private let patience: UInt64
+  private var firstLook: UInt64?
+  private var lastLook: UInt64 = 0
   private var freeSince: (instant: UInt64, turn: UInt64)?
 
   /// How many live waiters stood before this one at the last look.
@@ -138,6 +144,8 @@ package struct LeaseWaiter: Sendable {
   package mutating func look(
     _ look: Look, isLive: (Int) -> Bool, leaseIsFree: () -> Bool, isStopped: (Int) -> Bool
   ) -> Action {
+    if firstLook == nil { firstLook = look.now }
+    lastLook = look.now
     let written = look.entries.first { $0.slot == slot }
     guard let written, written.ticket == ticket else { return .writeAgain }
     if !written.counts { return .takeNewTicket }
@@ -166,12 +174,14 @@ package struct LeaseWaiter: Sendable {
   /// What to do when the try for the lock failed: somebody has it.
   package mutating func lockWasTaken() -> Action {
     freeSince = nil
-    return .wait(nanoseconds: lookInterval)
+    return .wait(nanoseconds: interval(position: 1))
   }
 
   /// The second in line looks as often as the first, since it is the one that notices a stopped
   /// first; those behind look less often, so that a long line costs little.
   private func interval(position: Int) -> UInt64 {
-    lookInterval * UInt64(min(10, max(1, position)))
+    let waited = lastLook &- (firstLook ?? lastLook)
+    let least = waited < Self.longWait ? 1 : Self.longWaitFactor
+    return lookInterval * min(10, max(least, UInt64(max(1, position))))
   }
 }
