@@ -18,7 +18,7 @@ enum FeedSupport {
 
   /// Waits for a lock as long as a busy machine may take.
   @Sendable static func patience(_ tries: Int) -> Bool {
-    usleep(1000)
+    usleep(1000)  // SQLite's locks wake nobody
     return tries < 30_000
   }
 

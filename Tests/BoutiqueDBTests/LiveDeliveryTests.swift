@@ -203,7 +203,7 @@ import Testing
         for _ in 0..<11 {
           group.addTask {
             for try await count in db.observe({ conn in
-              usleep(500)
+              usleep(500)  // a slow query, so that commits fall into its run
               return try ObservationTests.count(conn)
             }) where count == 200 { break }
           }

@@ -175,17 +175,17 @@ import Testing
   @Test func `a closure that runs out of time is undone when it returns`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       await #expect {
-        try await db.write(timeout: .milliseconds(200)) { conn in
+        try await db.write(timeout: .seconds(1)) { conn in
           try conn.execute("INSERT INTO t VALUES (1, 'a')")
-          usleep(300_000)
+          usleep(1_100_000)  // computes for longer than it has
         }
       } throws: {
         guard case BoutiqueError.writeTimedOut(let timeout) = $0 else { return false }
-        return timeout.ran >= .milliseconds(300)
+        return timeout.ran >= .seconds(1)
       }
       await #expect(throws: BoutiqueError.self) {
-        try await db.write(timeout: .milliseconds(200)) { conn in
-          usleep(300_000)
+        try await db.write(timeout: .seconds(1)) { conn in
+          usleep(1_100_000)
           try conn.checkCancellation()
         }
       }

@@ -117,7 +117,9 @@ extension Writer {
       return nil
     }
     let generation = wantsToken ? try ChangeReader.generation(on: sqlite) : nil
-    let head = wantsToken ? ChangeToken(try ChangeReader.head(on: sqlite)) : nil
+    // Where something is committed its own number is the token.
+    let isEmpty = !progress.hasChanges && collector.isEmpty
+    let head = wantsToken && isEmpty ? ChangeToken(try ChangeReader.head(on: sqlite)) : nil
     let change = try commit(hasChanges: progress.hasChanges)
     if let change, let generation {
       note(

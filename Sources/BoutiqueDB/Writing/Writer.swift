@@ -221,6 +221,7 @@ final class Writer {
     callers.removeAll(keepingCapacity: true)
   }
 
+  /// Runs `body` between BEGIN IMMEDIATE and COMMIT, with capture.
   ///
   /// - Parameter isOwnWork: whether the library's own tables may be touched.
   func committing(
@@ -288,8 +289,8 @@ final class Writer {
         LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))
     }
     do {
-      // With SQLite's write lock held, no other program's checkpoint can cut the log.
-      // Each time: what is cut between two looks would be grown over and never noticed.
+      // With SQLite's write lock held, no other program's checkpoint can cut the log. Each time, unlike
+      // the files' identities: what is cut between two looks would be grown over and never noticed.
       try files?.checkLog(of: sqlite)
       try log.begin()
       collector.reset()
@@ -316,7 +317,7 @@ final class Writer {
     return true
   }
 
-  /// Notes that the files and the log were found as they should be.
+  /// Notes that the files were found as they should be.
   func didCheckFiles(at now: MonotonicTime) { facts.didLook(at: now) }
 
   private func transaction() throws(SQLiteError) -> RepeatedTransaction {

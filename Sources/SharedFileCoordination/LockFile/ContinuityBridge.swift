@@ -107,6 +107,7 @@ extension CoordinationFile {
     guard var rest = FileRest.of(path: databasePath) else { return }
     while !rest.isPast {
       guard BootClock.now() < end else { return }
+      // No event tells that the file system's clock has gone on.
       usleep(1000)
       guard let again = FileRest.of(path: databasePath) else { return }
       rest = again

@@ -62,6 +62,7 @@ package struct ChangeLook {
     guard let log = FileLook.facts(path: path + "-wal"), log.size > logLimit else {
       var reason = "it kept changing while it was read"
       for attempt in 0..<8 {
+        // Nothing tells one who takes no lock that a writer has come to its end.
         if attempt > 0 { usleep(UInt32(attempt) * 2000) }
         let before = stamp()
         let outcome = readOnce(before)
