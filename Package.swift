@@ -57,6 +57,8 @@ let package = Package(
   products: [
     .library(name: "BoutiqueDB", targets: ["BoutiqueDB"]),
     .library(name: "StructuredQueries", targets: ["StructuredQueries"]),
+    .library(name: "Blackbird", targets: ["Blackbird"]),
+    .library(name: "Boutique", targets: ["Boutique"]),
     .executable(name: "boutique", targets: ["boutique"]),
     .executable(name: "boutique-locks", targets: ["boutique-locks"]),
     .executable(name: "boutique-bench", targets: ["boutique-bench"]),
@@ -79,6 +81,7 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .target(name: "CLinuxShims"),
 
     // The three rooms that do not know each other.
@@ -94,6 +97,10 @@ let package = Package(
       name: "BoutiqueDB",
       dependencies: ["StructuredQueries", "SQLiteConnection", "SharedFileCoordination"],
       swiftSettings: strict),
+
+    // The other two interfaces.
+    .target(name: "Blackbird", dependencies: ["BoutiqueDB"], swiftSettings: strict),
+    .target(name: "Boutique", dependencies: ["BoutiqueDB", "CSodium"], swiftSettings: strict),
 
     // Programs.
     .target(
@@ -115,7 +122,8 @@ let package = Package(
     .executableTarget(
       name: "boutique-bench",
       dependencies: [
-        "BoutiqueDB", "SQLiteConnection", "SharedFileCoordination", "CommandLineSupport",
+        "BoutiqueDB", "Blackbird", "Boutique", "SQLiteConnection", "SharedFileCoordination",
+        "CommandLineSupport",
       ],
       path: "Tools/boutique-bench", swiftSettings: strict),
 
@@ -129,6 +137,10 @@ let package = Package(
     .executableTarget(
       name: "example-json-mirror", dependencies: ["BoutiqueDB"], path: "Tools/Examples/json-mirror",
       swiftSettings: strict),
+
+    .executableTarget(
+      name: "example-shared-notes", dependencies: ["Boutique"],
+      path: "Tools/Examples/shared-notes", swiftSettings: strict),
 
     // Long random runs.
     .target(
@@ -146,7 +158,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "boutique-test-worker",
-      dependencies: ["BoutiqueDB", "SharedFileCoordination", "ProcessHarness"],
+      dependencies: [
+        "BoutiqueDB", "Blackbird", "Boutique", "SharedFileCoordination", "ProcessHarness",
+      ],
       path: "Tests/Support/worker", swiftSettings: strict),
 
     // Tests.
@@ -170,7 +184,26 @@ let package = Package(
       dependencies: ["BoutiqueDB", "SQLiteConnection", "ProcessHarness", "TestDatabase"],
       swiftSettings: strict),
     .testTarget(
-      name: "DocumentedSnippets", dependencies: ["BoutiqueDB", "TestDatabase"],
+      name: "DocumentedSnippets",
+      dependencies: ["BoutiqueDB", "Blackbird", "Boutique", "TestDatabase"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "BlackbirdTests", dependencies: ["Blackbird", "BoutiqueDB", "TestDatabase"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "BlackbirdMultiProcessTests",
+      dependencies: [
+        "Blackbird", "BoutiqueDB", "ProcessHarness", "TestDatabase", "boutique-test-worker",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "BoutiqueTests", dependencies: ["Boutique", "BoutiqueDB", "TestDatabase"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "BoutiqueMultiProcessTests",
+      dependencies: [
+        "Boutique", "BoutiqueDB", "ProcessHarness", "TestDatabase", "boutique-test-worker",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CommandLineSupportTests", dependencies: ["CommandLineSupport"],
@@ -199,7 +232,7 @@ let package = Package(
       name: "ExampleTests",
       dependencies: [
         "BoutiqueDB", "ProcessHarness", "TestDatabase", "example-live-board",
-        "example-live-events", "example-json-mirror",
+        "example-live-events", "example-json-mirror", "example-shared-notes",
       ],
       swiftSettings: strict),
     .testTarget(

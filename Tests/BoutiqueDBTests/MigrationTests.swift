@@ -53,6 +53,77 @@ import Testing
     await db.close()
   }
 
+  @Test func `the schema is altered outside a plan, whole tables are rebuilt under foreign keys`()
+    async throws
+  {
+    let directory = try TestDirectory()
+    let db = try await BoutiqueDB.open(path: directory.file("m.db"))
+    try await db.write { conn in
+      try conn.executeScript(
+        """
+        CREATE TABLE parent (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE child (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL REFERENCES parent ON DELETE CASCADE);
+        INSERT INTO parent VALUES (1, 'a'); INSERT INTO child VALUES (10, 1);
+        """)
+    }
+    let other = try await BoutiqueDB.open(path: directory.file("m.db"))
+    let start = try await other.currentToken()
+    var feed = other.changes(since: start).makeAsyncIterator()
+    let current = try await db.alterSchema("rebuild parent") { conn in
+      try conn.executeScript(
+        """
+        CREATE TABLE parent_new (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '');
+        INSERT INTO parent_new SELECT * FROM parent;
+        DROP TABLE parent;
+        ALTER TABLE parent_new RENAME TO parent;
+        """)
+      return try conn.query("SELECT count(*) FROM child")[0][0]
+    }
+    #expect(current == .integer(1))
+    let change = try await feed.next(isolation: #isolation)
+    #expect(change?.tables.contains("parent") == true || change?.isEverything == true)
+    // Afterwards they are enforced again.
+    try await db.write { try $0.execute("DELETE FROM parent") }
+    let children = try await db.read { try $0.query("SELECT * FROM child").count }
+    #expect(children == 0)
+    await other.close()
+    await db.close()
+  }
+
+  @Test func `an alteration that breaks a foreign key or throws leaves nothing behind`()
+    async throws
+  {
+    struct Stop: Error {}
+    let directory = try TestDirectory()
+    let db = try await BoutiqueDB.open(path: directory.file("m.db"))
+    try await db.write { conn in
+      try conn.executeScript(
+        """
+        CREATE TABLE parent (id INTEGER PRIMARY KEY);
+        CREATE TABLE child (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent);
+        INSERT INTO parent VALUES (1); INSERT INTO child VALUES (10, 1);
+        """)
+    }
+    do {
+      try await db.alterSchema("drop parent's rows") { conn in
+        try conn.execute("DELETE FROM parent")
+        try conn.execute("ALTER TABLE parent ADD COLUMN name TEXT")
+      }
+      Issue.record("altered")
+    } catch BoutiqueError.migrationFailed("drop parent's rows", let message) {
+      #expect(message.contains("child"))
+    }
+    await #expect(throws: Stop.self) {
+      try await db.alterSchema("stop") { conn in
+        try conn.execute("ALTER TABLE parent ADD COLUMN name TEXT")
+        throw Stop()
+      }
+    }
+    let columns = try await db.read { try $0.query("SELECT * FROM parent").map(\.columns) }
+    #expect(columns == [["id"]])
+    await db.close()
+  }
+
   @Test func `a changed order, a removed and an unknown newer migration are told apart`()
     async throws
   {

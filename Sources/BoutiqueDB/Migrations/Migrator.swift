@@ -35,11 +35,38 @@ struct Migrator: Sendable {
   func migrate(with writer: Writer) throws {
     let sqlite = writer.sqlite
     guard try isBehind(on: sqlite) else { return }
-    // Inside a transaction the switch would do nothing (SQLite, PRAGMA foreign_keys).
+    try Self.withoutForeignKeys(on: sqlite) { while try applyNext(with: writer) {} }
+  }
+
+  /// Commits an alteration of the schema that is in no plan.
+  ///
+  /// Call on the writer thread, under the write lease.
+  static func alterSchema(
+    _ id: String, with writer: Writer, _ body: (BoutiqueConnection) throws -> Void
+  ) throws -> ChangeSet? {
+    try withoutForeignKeys(on: writer.sqlite) {
+      do {
+        return try writer.committing(since: .now()) { connection in
+          try body(connection)
+          if let error = connection.fatalError { throw error }
+          if writer.collector.hasSchemaChange { try checkForeignKeys(on: connection) }
+        }
+      } catch let violation as ForeignKeyViolation {
+        throw BoutiqueError.migrationFailed(id: id, message: "\(violation)")
+      }
+    }
+  }
+
+  /// Runs `body` with foreign keys not enforced.
+  ///
+  /// Inside a transaction the switch would do nothing (SQLite, PRAGMA foreign_keys).
+  private static func withoutForeignKeys<R>(
+    on sqlite: Connection, _ body: () throws -> R
+  ) throws -> R {
     let enforces = try sqlite.queryInt64("PRAGMA foreign_keys") == 1
     if enforces { try sqlite.execute("PRAGMA foreign_keys = OFF") }
     defer { if enforces { try? sqlite.execute("PRAGMA foreign_keys = ON") } }
-    while try applyNext(with: writer) {}
+    return try body()
   }
 
   /// Applies the first missing migration.
@@ -53,7 +80,7 @@ struct Migrator: Sendable {
         applied = migration
         try migration.body(connection)
         if let error = connection.fatalError { throw error }
-        try checkForeignKeys(on: connection)
+        try Self.checkForeignKeys(on: connection)
         try remember(migration, on: writer.sqlite)
       }
     } catch {
@@ -80,7 +107,7 @@ struct Migrator: Sendable {
     try insert.run()
   }
 
-  private func checkForeignKeys(on connection: BoutiqueConnection) throws {
+  private static func checkForeignKeys(on connection: BoutiqueConnection) throws {
     let violations = try connection.query("PRAGMA foreign_key_check")
     guard let first = violations.first else { return }
     throw ForeignKeyViolation(

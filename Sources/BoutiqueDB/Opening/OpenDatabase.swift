@@ -113,6 +113,20 @@ final class OpenDatabase: Sendable {
       limit: limit, wantsToken: wantsToken, path: path)
   }
 
+  /// Commits an alteration of the schema by itself, with foreign keys not enforced meanwhile.
+  func alterSchema<R: Sendable>(
+    _ id: String, _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
+  ) async throws -> R {
+    let result = Mutex<R?>(nil)
+    let work = PendingWrite.Work.alteration { connection in
+      let value = try body(connection)
+      result.withLock { $0 = value }
+    }
+    try await submit(
+      PendingWrite(work, purpose: id, wait: configuration.migrationTimeout, path: path))
+    return try result.withLock { try Self.unwrap($0) }
+  }
+
   /// Runs something on the writer thread, under the lease but outside a transaction.
   func maintain<R: Sendable>(
     purpose: String, _ body: @escaping @Sendable (Writer) throws -> R

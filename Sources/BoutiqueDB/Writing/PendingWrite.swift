@@ -14,6 +14,8 @@ final class PendingWrite: Sendable {
     case transaction(@Sendable (BoutiqueConnection) throws -> Void)
     /// Something else that has to be done under the lease, outside a transaction.
     case maintenance(@Sendable (Writer) throws -> Void)
+    /// A transaction in which foreign keys are not enforced, by itself.
+    case alteration(@Sendable (BoutiqueConnection) throws -> Void)
     /// A read that shares the writer's connection, since the database is in memory.
     case read(ReadWork)
   }

@@ -194,6 +194,17 @@ final class Writer {
       log.didRollBack()
       group.settle(write, result)
       return nil
+    case .alteration(let body):
+      limits.wait = write.remainingTime
+      hold.begin(.running(purpose: write.purpose))
+      var change: ChangeSet?
+      let result = Result { () throws -> Void in
+        try files?.check()
+        change = try Migrator.alterSchema(write.purpose, with: self, body)
+      }
+      facts.forget()
+      group.settle(write, result)
+      return change
     case .transaction(let body):
       return transaction(for: write, body, mustHandOver: mustHandOver)
     }

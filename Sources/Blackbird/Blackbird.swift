@@ -1,0 +1,2 @@
+/// The namespace of what is not a model: ``Database``, ``Value``, ``Row``.
+public enum Blackbird {}

@@ -1,0 +1,79 @@
+import BoutiqueDB
+import Dispatch
+import Glibc
+import Synchronization
+
+extension Blackbird.Database {
+  /// The inside of a transaction: what `transaction { core in … }` gives to its closure.
+  ///
+  /// Its calls are synchronous there. It is of use only inside the closure; afterwards every call throws.
+  public actor Core {
+    private let executor: CoreExecutor
+    /// The database that the transaction is of.
+    public nonisolated let database: Blackbird.Database
+    /// The connection, until the closure has ended.
+    var current: BoutiqueConnection?
+
+    /// The executor: the thread that runs the closure.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+      executor.asUnownedSerialExecutor()
+    }
+
+    private init(database: Blackbird.Database, executor: CoreExecutor) {
+      self.database = database
+      self.executor = executor
+    }
+
+    /// Runs `action` on the calling thread, which is the one of the connection's closure.
+    static func run<R: Sendable>(
+      on connection: BoutiqueConnection, of database: Blackbird.Database,
+      _ action: @Sendable (isolated Core) throws -> R
+    ) throws -> R {
+      let core = Core(database: database, executor: CoreExecutor())
+      // Safe, since it stays on this thread: the core's executor is the thread while the closure runs.
+      nonisolated(unsafe) let connection = connection
+      return try core.executor.asIfInside {
+        try core.assumeIsolated { core in
+          core.current = connection
+          defer { core.current = nil }
+          return try action(core)
+        }
+      }
+    }
+
+    /// The connection of the transaction.
+    ///
+    /// - Throws: when the transaction has ended.
+    func connection() throws -> BoutiqueConnection {
+      guard let current else { throw BoutiqueError.connectionEnded }
+      return current
+    }
+  }
+}
+
+/// Makes the thread that runs a transaction's closure the executor of its core.
+final class CoreExecutor: SerialExecutor {
+  /// The thread on which the core's closure runs.
+  private let owner = Mutex<UInt?>(nil)
+
+  func asIfInside<R>(_ body: () throws -> R) rethrows -> R {
+    owner.withLock { $0 = Self.thread }
+    defer { owner.withLock { $0 = nil } }
+    return try body()
+  }
+
+  /// Runs what was sent to a core that has escaped from its closure; every call there throws.
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+
+  func checkIsolated() {
+    precondition(isInside, "a core is used outside its transaction")
+  }
+
+  func isIsolatingCurrentContext() -> Bool? { isInside }
+
+  private var isInside: Bool { owner.withLock { $0 == Self.thread } }
+  private static var thread: UInt { UInt(pthread_self()) }
+}

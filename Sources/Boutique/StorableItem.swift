@@ -1,0 +1,2 @@
+/// What a store can keep.
+public typealias StorableItem = Codable & Sendable
