@@ -38,7 +38,7 @@ enum ItemCoding<Item: StorableItem> {
     }
   }
 
-  private static func text(of error: any Error) -> String {
+  static func text(of error: any Error) -> String {
     switch error {
     case DecodingError.keyNotFound(let key, _): "“\(key.stringValue)” is missing"
     case DecodingError.typeMismatch(let type, let context),

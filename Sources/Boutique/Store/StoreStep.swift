@@ -26,6 +26,8 @@ struct StoreStep<Item: StorableItem>: Sendable {
   static func prepare(
     _ changes: StorageChanges, _ contents: StoreContents<Item>, own: [PreparedChanges<Item>]
   ) async throws -> Self {
+    var changes = changes
+    changes.dropDoubles()
     var step = Self(changes)
     let origins = try await step.read(changes, contents, own)
     step.tell(changes, contents, own, origins)
@@ -136,6 +138,15 @@ struct StoreStep<Item: StorableItem>: Sendable {
     let key = contents.entry(index).key
     if own.contains(where: { $0.removes(key) }) { return }
     removed.add(contents.items[index], origin)
+  }
+}
+
+extension StorageChanges {
+  /// Leaves the first of entries that have one key or one place, which only an engine with a fault gives.
+  fileprivate mutating func dropDoubles() {
+    var keys: Set<CacheKey> = []
+    var places: Set<Int64> = []
+    entries.removeAll { !keys.insert($0.key).inserted || !places.insert($0.place).inserted }
   }
 }
 
