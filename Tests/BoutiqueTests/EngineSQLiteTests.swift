@@ -27,7 +27,10 @@ import Testing
     let engine = engine(directory)
     try await engine.write(Data("old".utf8), key: "k")
     try FileManager.default.removeItem(atPath: directory.file("place"))
-    await #expect(throws: BoutiqueError.self) { _ = try await engine.write(Data(), key: "x") }
+    await #expect(throws: BoutiqueError.self) {
+      try await engine.write(Data(), key: "x")
+    }
+    // From here on the old file is forgotten.
     #expect(try await engine.keyCount() == 0)
     try await engine.write(Data("new".utf8), key: "k")
     #expect(try await engine.readAllData() == [Data("new".utf8)])
@@ -43,7 +46,8 @@ import Testing
   }
 
   @Test func `more keys than a statement takes are read`() async throws {
-    let engine = engine(try TestDirectory())
+    let directory = try TestDirectory()
+    let engine = engine(directory)
     let keys = (0..<260_000).map { CacheKey("\($0)") }
     try await engine.write(keys.map { ($0, Data($0.rawValue.utf8)) })
     #expect(try await engine.read(keys: keys).count == 260_000)

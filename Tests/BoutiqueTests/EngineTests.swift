@@ -11,7 +11,8 @@ import Testing
   @Test(arguments: EngineKind.allCases)
   func `data lies under keys, in the order of their first writing`(_ kind: EngineKind) async throws
   {
-    let engine = kind.engine(in: try TestDirectory())
+    let directory = try TestDirectory()
+    let engine = kind.engine(in: directory)
     #expect(try await engine.read(key: "a") == nil)
     #expect(try await engine.keyCount() == 0)
     try await engine.write([("b", data("1")), ("a", data("2")), ("c", data("3")), ("a", data("4"))])
@@ -45,7 +46,8 @@ import Testing
 
   @Test(arguments: EngineKind.allCases)
   func `several things are done in order and at once`(_ kind: EngineKind) async throws {
-    let engine = kind.engine(in: try TestDirectory())
+    let directory = try TestDirectory()
+    let engine = kind.engine(in: directory)
     try await engine.apply([.write("a", data("1")), .write("b", data("2"))])
     try await engine.apply([
       .write("c", data("3")), .removeAll, .write("b", data("4")), .write("a", data("5")),
@@ -57,7 +59,8 @@ import Testing
 
   @Test(arguments: EngineKind.allCases)
   func `when it was made stays, when it was written moves`(_ kind: EngineKind) async throws {
-    let engine = kind.engine(in: try TestDirectory())
+    let directory = try TestDirectory()
+    let engine = kind.engine(in: directory)
     let before = Date()
     try await engine.write(data("1"), key: "a")
     let created = try #require(try await engine.createdAt(key: "a"))
@@ -176,7 +179,8 @@ import Testing
 
   @Test(arguments: EngineKind.allCases)
   func `objects lie under keys`(_ kind: EngineKind) async throws {
-    let engine = kind.engine(in: try TestDirectory())
+    let directory = try TestDirectory()
+    let engine = kind.engine(in: directory)
     let storage = ObjectStorage<Thing>(storage: engine)
     #expect(try await storage.object(forKey: "a") == nil)
     try await storage.store(.coat, forKey: "a")

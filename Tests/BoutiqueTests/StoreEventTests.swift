@@ -44,7 +44,8 @@ import Testing
 
   @Test(arguments: [EngineKind.sqlite, .memory])
   func `another store of the process is told apart`(_ kind: EngineKind) async throws {
-    let engine = kind.engine(in: try TestDirectory())
+    let directory = try TestDirectory()
+    let engine = kind.engine(in: directory)
     let first = try await Store<Thing>(storage: engine, cacheIdentifier: \.number)
     let second = try await Store<Thing>(storage: engine, cacheIdentifier: \.number)
     try await first.insert(.coat)

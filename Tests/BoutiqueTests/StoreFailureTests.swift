@@ -63,7 +63,8 @@ import Testing
   func `an item that cannot be decoded fails the loading, with its key`(
     _ kind: EngineKind
   ) async throws {
-    let engine = kind.engine(in: try TestDirectory())
+    let directory = try TestDirectory()
+    let engine = kind.engine(in: directory)
     try await engine.write(Data(#"{"number":"1"}"#.utf8), key: "1")
     let store = unloaded { Store<Thing>(storage: engine, cacheIdentifier: \.number) }
     let error = await #expect(throws: StoreError.self) { try await store.itemsHaveLoaded() }
@@ -78,7 +79,8 @@ import Testing
   func `one that comes later leaves the item as it was, and the others follow`(
     _ kind: EngineKind
   ) async throws {
-    let engine = kind.engine(in: try TestDirectory())
+    let directory = try TestDirectory()
+    let engine = kind.engine(in: directory)
     let store = try await Store<Thing>(storage: engine, cacheIdentifier: \.number)
     try await store.insert([.coat, .belt])
     try await engine.apply([

@@ -18,7 +18,8 @@ import Testing
       _ kind: EngineKind
     ) async throws
   {
-    let store = try await store(kind, try TestDirectory())
+    let directory = try TestDirectory()
+    let store = try await store(kind, directory)
     try await store.insert([.belt, .coat, .sweater, .purse, .otherBelt])
     #expect(store.items == [.otherBelt, .coat, .sweater, .purse])
     try await store.insert(.belt)
@@ -47,7 +48,8 @@ import Testing
 
   @Test(arguments: EngineKind.allCases)
   func `two stores on one engine follow each other`(_ kind: EngineKind) async throws {
-    let engine = kind.engine(in: try TestDirectory())
+    let directory = try TestDirectory()
+    let engine = kind.engine(in: directory)
     let first = try await Store<Thing>(storage: engine, cacheIdentifier: \.number)
     let second = try await Store<Thing>(storage: engine, cacheIdentifier: \.number)
     try await first.insert(Thing.all)
@@ -60,7 +62,8 @@ import Testing
 
   @Test(arguments: EngineKind.allCases)
   func `one, several and all items are removed`(_ kind: EngineKind) async throws {
-    let store = try await store(kind, try TestDirectory())
+    let directory = try TestDirectory()
+    let store = try await store(kind, directory)
     try await store.insert(Thing.all)
     try await store.remove(.sweater)
     #expect(store.items == [.coat, .purse, .belt])
@@ -93,7 +96,8 @@ import Testing
   }
 
   @Test func `a chain is one change of memory`() async throws {
-    let store = try await store(.sqlite, try TestDirectory())
+    let directory = try TestDirectory()
+    let store = try await store(.sqlite, directory)
     try await store.insert(Thing.all)
     var seen: [[Thing]] = []
     let watching = Task { @MainActor in
@@ -154,7 +158,8 @@ import Testing
   }
 
   @Test func `identifiers are told apart byte for byte`() async throws {
-    let store = try await store(.sqlite, try TestDirectory())
+    let directory = try TestDirectory()
+    let store = try await store(.sqlite, directory)
     let numbers = [
       "\u{e9}", "e\u{301}", "", "a\u{0}b", "a", "A", String(repeating: "x", count: 5000),
     ]

@@ -184,30 +184,9 @@ final class DiskDirectory {
       var counters = try counters()
       let before = counters.transaction
       try removeLeftovers()
-      // What there is under each name in the end.
-      var last: [String: StorageOperation?] = [:]
-      var order: [String] = []
-      var areNew: Set<String> = []
-      func put(_ name: String, _ operation: StorageOperation?) {
-        if last.updateValue(operation, forKey: name) == nil { order.append(name) }
-      }
-      for operation in operations {
-        switch operation {
-        case .write(let key, _): put(DiskItemFile.name(of: key), operation)
-        case .remove(let key):
-          put(DiskItemFile.name(of: key), nil)
-          areNew.insert(DiskItemFile.name(of: key))
-        case .removeAll:
-          areNew.formUnion(last.keys)
-          (last, order) = ([:], [])
-          for name in try DiskFileCalls.names(in: path) {
-            put(name, nil)
-            areNew.insert(name)
-          }
-        }
-      }
+      let ends = try ends(of: operations)
       counters.transaction += 1
-      let (journal, sequences) = try stage(order, last, areNew, &counters)
+      let (journal, sequences) = try stage(ends, &counters)
       let isSingle = journal.moves.count + journal.removals.count == 1
       do {
         try write(counters)
@@ -221,21 +200,54 @@ final class DiskDirectory {
     }
   }
 
+  /// What several operations leave of one name.
+  private struct End {
+    /// The key and the data; nil when there is nothing.
+    var content: (key: CacheKey, data: Data)?
+    /// Whether what was there before is gone in any case.
+    var isNew: Bool
+    /// The place in the order of writing.
+    var rank: Int
+  }
+
+  /// Returns what operations come to, name by name, in the order in which new ones are written.
+  private func ends(of operations: [StorageOperation]) throws -> [(name: String, end: End)] {
+    var ends: [String: End] = [:]
+    var rank = 0
+    for operation in operations {
+      rank += 1
+      switch operation {
+      case .write(let key, let data):
+        let name = DiskItemFile.name(of: key)
+        let old = ends[name]
+        ends[name] = End(
+          content: (key, data), isNew: old?.isNew ?? false,
+          rank: old?.content == nil ? rank : old?.rank ?? rank)
+      case .remove(let key):
+        ends[DiskItemFile.name(of: key)] = End(content: nil, isNew: true, rank: rank)
+      case .removeAll:
+        for name in Set(ends.keys).union(try DiskFileCalls.names(in: path)) {
+          ends[name] = End(content: nil, isNew: true, rank: rank)
+        }
+      }
+    }
+    return ends.map { ($0.key, $0.value) }.sorted { $0.end.rank < $1.end.rank }
+  }
+
   private func stage(
-    _ order: [String], _ last: [String: StorageOperation?], _ areNew: Set<String>,
-    _ counters: inout Counters
+    _ ends: [(name: String, end: End)], _ counters: inout Counters
   ) throws -> (Journal, sequences: [String: Int64]) {
     let now = Date()
     var journal = Journal()
     var sequences: [String: Int64] = [:]
     do {
-      for name in order {
-        guard case .write(let key, let data) = last[name] ?? nil else {
+      for (name, end) in ends {
+        guard let (key, data) = end.content else {
           journal.removals.append(name)
           continue
         }
         var item = DiskItemFile(sequence: 0, created: now, updated: now, key: key)
-        if !areNew.contains(name), let old = try readHead(name) {
+        if !end.isNew, let old = try readHead(name) {
           (item.sequence, item.created) = (old.sequence, old.created)
         } else {
           counters.sequence += 1
