@@ -3,8 +3,8 @@
 // Files of its own, beside those of the keys:
 //   .lock       locked by flock(2): shared to read, exclusively to write. Holds two numbers of 8 bytes: the last
 //               sequence given to a key, and how many transactions there have been.
-//   .new-…      what is to become a file of a key.
-//   .journal    what is left to do of a transaction that is decided: which .new files get which names, which
+//   .new        a directory: what is to become files of keys.
+//   .journal    what is left to do of a transaction that is decided: which new files get which names, which
 //               files go.
 //
 // Invariants
@@ -16,11 +16,11 @@
 //  4. A sequence is given once. The number is on the disk before a file has it; when .lock is lost, the largest
 //     sequence of all files takes its place.
 //
-// Steps of a transaction: lock → finish what .journal says → count → write .new files, each synced → .journal
+// Steps of a transaction: lock → finish what .journal says → count → write new files, each synced → .journal
 // (with one file: none; the rename decides) → renames and removals → sync the directory → remove .journal → unlock.
 //
-// At death the kernel takes the lock away. Before .journal: .new files stay, which the next process that comes
-// removes; after it: the next one finishes. No room: .new files are removed again, nothing was changed.
+// At death the kernel takes the lock away. Before .journal: new files stay, which the next one to write removes;
+// after it: the next one to come finishes. No room: new files are removed again, nothing was changed.
 
 import BoutiqueDB
 import Foundation
@@ -51,7 +51,7 @@ final class DiskDirectory {
   }
 
   private struct Journal: Codable {
-    /// Names by the .new files that get them.
+    /// Names by the new files that get them.
     var moves: [String: String] = [:]
     var removals: [String] = []
   }
@@ -60,7 +60,6 @@ final class DiskDirectory {
   private let lockTimeout: Duration
   private var history = UUID().uuidString
   private var lock: CInt = -1
-  private var hasRemovedLeftovers = false
   private var index: [String: Known] = [:]
   /// Of which transaction the index is; nil before the first look.
   private var indexed: Int64?
@@ -77,6 +76,7 @@ final class DiskDirectory {
   private func file(_ name: String) -> String { path + "/" + name }
   private var lockPath: String { file(".lock") }
   private var journalPath: String { file(".journal") }
+  private func newFile(_ name: String) -> String { path + "/.new/" + name }
 
   // MARK: The lock
 
@@ -93,7 +93,6 @@ final class DiskDirectory {
       lock = -1
       history = UUID().uuidString
       (index, indexed, gone, goneSince) = ([:], nil, [], 0)
-      hasRemovedLeftovers = false
     }
     do {
       try FileManager.default.createDirectory(
@@ -183,7 +182,7 @@ final class DiskDirectory {
     try locked(LOCK_EX) {
       var counters = try counters()
       let before = counters.transaction
-      try removeLeftovers()
+      try prepareNewFiles()
       let ends = try ends(of: operations)
       counters.transaction += 1
       let (journal, sequences) = try stage(ends, &counters)
@@ -192,7 +191,7 @@ final class DiskDirectory {
         try write(counters)
         if isSingle { try finish(journal) } else { try decide(journal) }
       } catch {
-        for new in journal.moves.keys { unlink(file(new)) }
+        for new in journal.moves.keys { unlink(newFile(new)) }
         throw error
       }
       if !isSingle { try finish(journal) }
@@ -253,13 +252,13 @@ final class DiskDirectory {
           counters.sequence += 1
           item.sequence = counters.sequence
         }
-        let new = ".new-" + UUID().uuidString
-        try DiskFileCalls.create(file(new), [item.head, data])
+        let new = UUID().uuidString
+        try DiskFileCalls.create(newFile(new), [item.head, data])
         journal.moves[new] = name
         sequences[name] = item.sequence
       }
     } catch {
-      for new in journal.moves.keys { unlink(file(new)) }
+      for new in journal.moves.keys { unlink(newFile(new)) }
       throw error
     }
     return (journal, sequences)
@@ -267,7 +266,7 @@ final class DiskDirectory {
 
   /// Makes what was staged certain to be done.
   private func decide(_ journal: Journal) throws {
-    let new = file(".new-journal-" + UUID().uuidString)
+    let new = newFile("journal")
     try DiskFileCalls.create(new, [try JSONEncoder().encode(journal)])
     do {
       try DiskFileCalls.move(new, to: journalPath)
@@ -290,23 +289,19 @@ final class DiskDirectory {
 
   private func finish(_ journal: Journal) throws {
     for (new, name) in journal.moves {
-      try DiskFileCalls.move(file(new), to: file(name), mayBeMissing: true)
+      try DiskFileCalls.move(newFile(new), to: file(name), mayBeMissing: true)
     }
     for name in journal.removals { try DiskFileCalls.remove(file(name)) }
     try DiskFileCalls.syncDirectory(path)
     try DiskFileCalls.remove(journalPath)
   }
 
-  /// Removes what processes have left that died before their transaction was decided.
-  private func removeLeftovers() throws {
-    guard !hasRemovedLeftovers, let directory = opendir(path) else { return }
-    hasRemovedLeftovers = true
-    defer { closedir(directory) }
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name.hasPrefix(".new-") { unlink(file(name)) }
+  /// Makes the directory for new files, and removes what those left there who died before they had decided.
+  private func prepareNewFiles() throws {
+    guard mkdir(path + "/.new", 0o700) != 0 else { return }
+    guard errno == EEXIST else { throw DiskFileCalls.failure("mkdir", path + "/.new") }
+    for name in try DiskFileCalls.names(in: path + "/.new") {
+      try DiskFileCalls.remove(newFile(name))
     }
   }
 
