@@ -27,7 +27,7 @@ struct StoreStep<Item: StorableItem>: Sendable {
     _ changes: StorageChanges, _ contents: StoreContents<Item>, own: [PreparedChanges<Item>]
   ) async throws -> Self {
     var changes = changes
-    changes.dropDoubles()
+    changes.putInOrder()
     var step = Self(changes)
     let origins = try await step.read(changes, contents, own)
     step.tell(changes, contents, own, origins)
@@ -57,8 +57,12 @@ struct StoreStep<Item: StorableItem>: Sendable {
       let fingerprint = DataFingerprint(entry.data)
       let new = StoreContents<Item>.Entry(
         place: entry.place, key: entry.key, fingerprint: fingerprint)
-      if let item = own.lazy.compactMap({ $0.item(of: entry.key, fingerprint) }).first {
-        found.append((Change(entry: new, item: item), nil))
+      var written: Item?
+      for changes in own {
+        if let item = changes.item(of: entry.key, fingerprint) { written = item }
+      }
+      if let written {
+        found.append((Change(entry: new, item: written), nil))
       } else if let index = contents.index(of: entry.key),
         contents.entry(index).fingerprint == fingerprint
       {
@@ -78,7 +82,7 @@ struct StoreStep<Item: StorableItem>: Sendable {
       case .failure(let error): unreadable[entry.place] = error
       }
     }
-    found.sort { $0.change.entry.place < $1.change.entry.place }
+    if !unknown.isEmpty { found.sort { $0.change.entry.place < $1.change.entry.place } }
     patch.present = found.map(\.change)
     if changes.isEverything {
       let present = Set(changes.entries.map(\.key))
@@ -120,10 +124,9 @@ struct StoreStep<Item: StorableItem>: Sendable {
       noteRemoval(index, origin, &removed, contents, own)
     }
     // What this store wrote and another removed before it was seen here.
-    let written = own.flatMap(\.written)
-    if !written.isEmpty, changes.isEverything || !changes.gone.isEmpty {
+    if origins.count(where: { $0 == nil }) < own.reduce(0, { $0 + $1.written.count }) {
       let present = Set(changes.entries.map(\.key))
-      for (key, last) in written
+      for (key, last) in own.flatMap(\.written)
       where !present.contains(key) && !own.contains(where: { $0.removes(key) }) {
         removed.add(last.item, .unknown)
       }
@@ -142,11 +145,17 @@ struct StoreStep<Item: StorableItem>: Sendable {
 }
 
 extension StorageChanges {
-  /// Leaves the first of entries that have one key or one place, which only an engine with a fault gives.
-  fileprivate mutating func dropDoubles() {
-    var keys: Set<CacheKey> = []
-    var places: Set<Int64> = []
-    entries.removeAll { !keys.insert($0.key).inserted || !places.insert($0.place).inserted }
+  /// Puts the entries in order, and leaves the first of those at one place, which only an engine with a
+  /// fault gives.
+  fileprivate mutating func putInOrder() {
+    let isInOrder = zip(entries, entries.dropFirst()).allSatisfy { $0.place < $1.place }
+    if isInOrder { return }
+    entries.sort { $0.place < $1.place }
+    var last: Int64?
+    entries.removeAll { entry in
+      defer { last = entry.place }
+      return entry.place == last
+    }
   }
 }
 
