@@ -1,0 +1,2 @@
+/// What can go wrong with a secure value.
+public enum SecureValueError: Error {}
