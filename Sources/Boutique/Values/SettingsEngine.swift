@@ -48,6 +48,9 @@ final class SettingsEngine {
   /// Cells with changes on their way, by the changes' numbers; they must not go away meanwhile.
   private var changing: [UInt64: ValueCell] = [:]
   private var follower: Task<Void, Never>?
+  private var vaults: [SecureKeySource.Kind: KeyVault] = [:]
+  /// For a database in memory, whose key need not live longer than it.
+  private var ownVault: KeyVault?
   private var waiting: [CheckedContinuation<Void, any Error>] = []
 
   nonisolated init(_ database: SettingsDatabase) {
@@ -109,6 +112,19 @@ final class SettingsEngine {
     return ValueCommit(number: number, outcome: outcome, engine: self)
   }
 
+  /// Returns the keys of a storage of this database.
+  func vault(for storage: SettingsStorage) -> KeyVault {
+    guard let source = storage.keySource else {
+      let vault = ownVault ?? KeyVault(.ephemeral())
+      ownVault = vault
+      return vault
+    }
+    if let vault = vaults[source.kind] { return vault }
+    let vault = KeyVault(source)
+    vaults[source.kind] = vault
+    return vault
+  }
+
   // MARK: Reading
 
   private func start() {
@@ -148,8 +164,13 @@ final class SettingsEngine {
   private func setTrouble(_ error: (any Error)?) {
     let isNews = trouble.map { "\($0)" } != error.map { "\($0)" }
     trouble = error
-    if let error, isNews { report(error, of: nil) }
+    // That the program has closed its database is no news to it.
+    if let error, isNews, !isClosed, !isEnd(error) { report(error, of: nil) }
     if isNews { for cell in allCells { cell.refresh() } }
+  }
+
+  private func isEnd(_ error: any Error) -> Bool {
+    if case BoutiqueError.closed = error { true } else { false }
   }
 
   private func endWaiting(_ result: Result<Void, any Error>) {
@@ -172,7 +193,7 @@ final class SettingsEngine {
       case .failed(let changes, let error):
         for change in changes { end(change, .failure(error)) }
       case .trouble(let error):
-        setTrouble(error)
+        if !isClosed { setTrouble(error) }
         if !isLoaded { endWaiting(.failure(error)) }
       }
     }

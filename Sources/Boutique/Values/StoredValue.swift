@@ -35,7 +35,7 @@ public final class StoredValue<Item: StorableItem> {
   public nonisolated init(wrappedValue: Item, key: String, storage: SettingsStorage? = nil) {
     self.key = key
     defaultValue = wrappedValue
-    access = ValueAccess(row: .value(key: key), storage: storage, keepsDecoded: true) { _, _ in
+    access = ValueAccess(row: .value(key: key), storage: storage, isSecret: false) { _, _ in
       PlainCodec()
     }
   }

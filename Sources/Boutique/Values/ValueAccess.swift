@@ -5,20 +5,21 @@ import Foundation
 final class ValueAccess<Item: StorableItem> {
   private nonisolated let row: SettingRow
   private nonisolated let given: SettingsStorage?
-  private nonisolated let codec: @Sendable (SettingsStorage, SettingsEngine) -> any RowCodec
-  /// Whether a decoded value may be kept.
-  private nonisolated let keepsDecoded: Bool
+  private nonisolated let codec:
+    @MainActor @Sendable (SettingsStorage, SettingsEngine) -> any RowCodec
+  /// Whether clear forms are kept out of sight, and decoded values not at all.
+  private nonisolated let isSecret: Bool
   private var found: (cell: ValueCell, storage: SettingsStorage)?
   private var decoded: (revision: Int, result: Result<Item?, any Error>)?
 
   nonisolated init(
-    row: SettingRow, storage: SettingsStorage?, keepsDecoded: Bool,
-    codec: @escaping @Sendable (SettingsStorage, SettingsEngine) -> any RowCodec
+    row: SettingRow, storage: SettingsStorage?, isSecret: Bool,
+    codec: @escaping @MainActor @Sendable (SettingsStorage, SettingsEngine) -> any RowCodec
   ) {
     self.row = row
     given = storage
     self.codec = codec
-    self.keepsDecoded = keepsDecoded
+    self.isSecret = isSecret
   }
 
   /// The storage, chosen at the first use for good.
@@ -35,7 +36,7 @@ final class ValueAccess<Item: StorableItem> {
   }
 
   private func coder(_ cell: ValueCell) -> ValueCoder {
-    ValueCoder(key: row.key, path: cell.engine.location)
+    ValueCoder(key: row.key, path: cell.engine.location, isSecret: isSecret)
   }
 
   // MARK: Reading
@@ -56,7 +57,7 @@ final class ValueAccess<Item: StorableItem> {
       decoded = (shown.revision, result)
       SettingsStorage.report(
         StoredValueProblem(path: cell.engine.location, key: row.key, error: error))
-    } else if keepsDecoded {
+    } else if !isSecret {
       decoded = (shown.revision, result)
     }
     return try result.get()
@@ -72,6 +73,19 @@ final class ValueAccess<Item: StorableItem> {
   }
 
   // MARK: Changing
+
+  /// Returns the clear form of a value.
+  func encode(_ item: Item) throws -> Data { try coder(cell).encode(item) }
+
+  /// Throws when there is no key to seal with.
+  func requireKey() throws {
+    let cell = cell
+    guard let codec = cell.codec as? SealedCodec else { return }
+    _ = try codec.vault.sealingKey { cell.engine.holdsSecrets }
+  }
+
+  /// Shows an error of a change that could not begin.
+  func fail(_ error: any Error) { _ = cell.engine.refuse(error, of: cell) }
 
   /// Stores a value, or removes it, whatever is stored.
   func replace(with item: Item?) -> ValueCommit {

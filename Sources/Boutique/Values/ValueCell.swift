@@ -75,9 +75,28 @@ final class ValueCell {
     if case .success? = base, stored == baseStored { return }
     baseStored = stored
     base = Result { try stored.map { try codec.open($0, of: row, path: engine.location) } }
+    if case .failure(SecureValueError.wrongKey) = base { lookAgain(stored) }
     if case .failure(let error) = base {
       SettingsStorage.report(
         StoredValueProblem(path: engine.location, key: row.key, error: error))
+    }
+  }
+
+  /// Looks whether a row was sealed anew since it was read.
+  ///
+  /// Then it may name a key that has been rotated away in the meantime, and only what is stored now says
+  /// what is wrong.
+  private func lookAgain(_ stored: SQLValue?) {
+    var last = stored
+    for _ in 0..<3 {
+      guard let path = try? engine.database.readablePath,
+        let now = try? BoutiqueDB.readOnce(
+          path: path, { try SettingsTables.read([row], on: $0)[row] }),
+        now != last
+      else { return }
+      last = now
+      base = Result { try now.map { try codec.open($0, of: row, path: engine.location) } }
+      guard case .failure(SecureValueError.wrongKey) = base else { return }
     }
   }
 

@@ -8,6 +8,8 @@ struct ValueCoder: Sendable {
   let key: String
   /// The database, for messages.
   let path: String
+  /// Whether the JSON is kept in guarded memory.
+  var isSecret = false
 
   /// Returns the JSON of a value.
   ///
@@ -17,12 +19,14 @@ struct ValueCoder: Sendable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: Self.infinity, negativeInfinity: "-" + Self.infinity, nan: Self.nan)
+    var data: Data
     do {
-      return try encoder.encode(item)
+      data = try encoder.encode(item)
     } catch {
       throw StoredValueError.unencodable(
         key: key, path: path, type: "\(Item.self)", message: Self.describe(error))
     }
+    return isSecret ? try SecretMemory.guarded(&data) : data
   }
 
   /// Returns the value of some JSON.
