@@ -75,7 +75,7 @@ enum ChangeReader {
   }
 
   /// - Parameter counter: read before the snapshot was taken.
-  private static func head(
+  static func head(
     continuity: Int64?, counter: UInt32?, on sqlite: Connection
   ) throws -> LogPosition {
     var position = LogPosition(
@@ -137,13 +137,14 @@ enum ChangeReader {
   ///   - presence: read before the snapshot was taken; a live position needs none.
   ///   - images: reads the rows that are kept of changes, for those who want them.
   ///   - tail: what foreign commits become that are not in the log yet.
-  /// - Precondition: a deferred transaction is open in which nothing has been read yet.
+  ///   - counter: the change counter, by one who has read it before the snapshot was taken.
+  /// - Precondition: a deferred transaction is open in which nothing has been read yet, or `counter` is given.
   static func changes(
     after position: LogPosition, limit: Int, presence: Presence, images: ImageReader? = nil,
-    tail: Tail = .everything,
+    tail: Tail = .everything, counter: UInt32?? = nil,
     on sqlite: Connection
   ) throws -> Batch {
-    let counterBeforeSnapshot = sqlite.walIndexHeader()?.change
+    let counterBeforeSnapshot = counter ?? sqlite.walIndexHeader()?.change
     var position = position
     var changes: [ChangeSet] = []
     func everything() {
