@@ -24,7 +24,7 @@ public struct SecureKeySource: Sendable {
   /// Its directory is made with mode 0700 when it is missing; others must not be able to write to it. One
   /// key file belongs to one database: rotating the key of one would leave the other without.
   public static func file(_ path: String) -> SecureKeySource {
-    SecureKeySource(kind: .file(path: FilePlace.resolve(path), isOurPlace: false))
+    SecureKeySource(kind: .file(path: FilePlace.resolveDirectory(of: path), isOurPlace: false))
   }
 
   /// An environment variable that holds the key as 64 hexadecimal digits or in base64.

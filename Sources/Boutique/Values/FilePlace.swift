@@ -5,7 +5,11 @@ import Glibc
 enum FilePlace {
   /// Returns the absolute path with links resolved as far as the file's directory exists.
   static func resolve(_ path: String) -> String {
-    if let real = real(path) { return real }
+    real(path) ?? resolveDirectory(of: path)
+  }
+
+  /// Returns the absolute path with the links on the way resolved, but not the last one.
+  static func resolveDirectory(of path: String) -> String {
     let url = URL(filePath: path)
     let directory = url.deletingLastPathComponent().path(percentEncoded: false)
     guard let real = real(directory) else { return url.path(percentEncoded: false) }

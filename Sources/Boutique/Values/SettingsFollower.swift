@@ -43,26 +43,29 @@ struct SettingsFollower: Sendable {
   private func follow(
     _ db: BoutiqueDB, beginsAnew: Bool, _ isReading: () -> Void
   ) async throws {
-    let token = try await readAll(db, beginsAnew: beginsAnew)
-    isReading()
-    for try await change in db.changes(since: token) {
-      guard let rows = SettingsTables.rows(in: change) else {
-        _ = try await readAll(db, beginsAnew: false)
-        continue
-      }
-      if rows.isEmpty { continue }
-      let (found, seen) = try await db.readWithToken { connection in
-        try SettingsTables.read(rows, on: connection)
-      }
-      inbox.post(.rows(found, asked: rows, token: seen, beginsAnew: false))
-    }
-  }
-
-  private func readAll(_ db: BoutiqueDB, beginsAnew: Bool) async throws -> ChangeToken {
-    let (rows, token) = try await db.readWithToken { connection in
+    let (rows, token) = try await db.read(changesSince: nil) { connection, _ in
       try SettingsTables.readAll(on: connection)
     }
     inbox.post(.rows(rows, asked: nil, token: token, beginsAnew: beginsAnew))
-    return token
+    isReading()
+    var seen = token
+    for try await change in db.changes(since: token) {
+      // What a foreign program commits has no number of its own.
+      if change.token.number <= seen.number, !change.isEverything { continue }
+      let ((found, asked), now) = try await db.read(
+        changesSince: change.isEverything ? nil : seen
+      ) { connection, changes -> ([SettingRow: SQLValue], Set<SettingRow>?) in
+        var asked: Set<SettingRow>? = change.isEverything ? nil : []
+        for change in changes {
+          guard let rows = SettingsTables.rows(in: change) else { asked = nil; break }
+          asked?.formUnion(rows)
+        }
+        guard let asked else { return (try SettingsTables.readAll(on: connection), nil) }
+        return (try SettingsTables.read(asked, on: connection), asked)
+      }
+      seen = now
+      if asked?.isEmpty == true { continue }
+      inbox.post(.rows(found, asked: asked, token: now, beginsAnew: false))
+    }
   }
 }
