@@ -220,6 +220,22 @@ struct ValueTests {
     }
   }
 
+  @Test func `a program without tasks waits for its last change on the main thread`() async throws {
+    try await withSettings { storage, directory in
+      let number = StoredValue<Int>(key: "n", default: 0, storage: storage)
+      let stored = try storeAndLook(number, storage, directory.file("settings.db"))
+      #expect(stored == ["n": "500"])
+    }
+  }
+
+  private func storeAndLook(
+    _ number: StoredValue<Int>, _ storage: SettingsStorage, _ path: String
+  ) throws -> [String: String] {
+    for n in 1...500 { number.set(n) }
+    try storage.flush()
+    return try readRows(path)
+  }
+
   @Test func `a value in memory needs no file`() async throws {
     let storage = SettingsStorage.memory()
     let values = Values(storage)

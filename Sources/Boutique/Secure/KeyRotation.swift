@@ -51,7 +51,7 @@ extension SettingsStorage {
         }
         return (try KeyRotation.sealAnew(vault, path: path, on: connection), isNew)
       }
-      try await db.write { try KeyRotation.finish(vault, file, path: path, on: $0) }
+      while try await !db.write({ try KeyRotation.finish(vault, file, path: path, on: $0) }) {}
       if isNew { return count }
     }
   }
@@ -108,12 +108,15 @@ enum KeyRotation {
   }
 
   /// Takes the old key out of the file, where no row needs it.
+  ///
+  /// - Returns: false where rows had to be sealed anew first: they need the old key until that is committed.
   fileprivate static func finish(
     _ vault: KeyVault, _ file: KeyFile, path: String, on connection: BoutiqueConnection
-  ) throws {
+  ) throws -> Bool {
     let ring = try vault.ring()
-    guard ring.count > 1 else { return }
-    _ = try sealAnew(vault, path: path, on: connection)
+    guard ring.count > 1 else { return true }
+    guard try sealAnew(vault, path: path, on: connection) == 0 else { return false }
     try file.replace(with: [ring[0]])
+    return true
   }
 }

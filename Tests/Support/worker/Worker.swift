@@ -88,7 +88,9 @@ final class Worker: Sendable {
     case "fill": return try fill(command)
     case "remove": unlink(try command.text("path"))
     case "startWorker": return try await startWorker()
-    default: throw Misuse(description: "no such command: \(command.verb)")
+    default:
+      if let answer = try await performValues(command) { return answer }
+      throw Misuse(description: "no such command: \(command.verb)")
     }
     return [:]
   }
