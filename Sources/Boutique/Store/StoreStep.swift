@@ -8,6 +8,8 @@ struct StoreStep<Item: StorableItem>: Sendable {
   let position: StoragePosition
   /// What others did, in the order in which it is told.
   private(set) var events: [StoreEvent<Item>] = []
+  /// What this store removed.
+  private(set) var ownRemovals: [CacheKey: Item] = [:]
   /// What could not be read, by place.
   private(set) var unreadable: [Int64: StoreError] = [:]
   /// The places of which ``unreadable`` says all there is to say; nil for all places.
@@ -21,16 +23,18 @@ struct StoreStep<Item: StorableItem>: Sendable {
   /// - Parameters:
   ///   - changes: what has changed since the moment of which `contents` is.
   ///   - contents: the memory.
-  ///   - own: what this store has written and not seen in its memory yet.
+  ///   - own: what this store has written and not told yet.
+  ///   - early: what it is writing, of which a part may be there already.
   @concurrent
   static func prepare(
-    _ changes: StorageChanges, _ contents: StoreContents<Item>, own: [PreparedChanges<Item>]
+    _ changes: StorageChanges, _ contents: StoreContents<Item>, own: [PreparedChanges<Item>],
+    early: [PreparedChanges<Item>]
   ) async throws -> Self {
     var changes = changes
     changes.putInOrder()
     var step = Self(changes)
-    let origins = try await step.read(changes, contents, own)
-    step.tell(changes, contents, own, origins)
+    let origins = try await step.read(changes, contents, own + early)
+    step.tell(changes, contents, own: own, all: own + early, origins)
     if step.patch.isLarge {
       step.rebuilt = contents.rebuilt(with: step.patch)
       step.patch = StorePatch()
@@ -100,8 +104,8 @@ struct StoreStep<Item: StorableItem>: Sendable {
 
   /// Makes the events of what others did: removals first, then insertions, by who did them.
   private mutating func tell(
-    _ changes: StorageChanges, _ contents: StoreContents<Item>, _ own: [PreparedChanges<Item>],
-    _ origins: [StoreEventOrigin?]
+    _ changes: StorageChanges, _ contents: StoreContents<Item>, own: [PreparedChanges<Item>],
+    all: [PreparedChanges<Item>], _ origins: [StoreEventOrigin?]
   ) {
     var removed = EventItems<Item>()
     var inserted = EventItems<Item>()
@@ -111,7 +115,7 @@ struct StoreStep<Item: StorableItem>: Sendable {
       guard let index = contents.index(at: change.entry.place) else { continue }
       let old = contents.entry(index)
       if old.key != change.entry.key, !changes.entries.contains(where: { $0.key == old.key }) {
-        noteRemoval(index, origin ?? .thisProcess, &removed, contents, own)
+        noteRemoval(index, origin ?? .thisProcess, &removed, contents, all)
       }
     }
     let goneOrigins = changes.gone.mapValues { StoreEventOrigin($0 ?? changes.origin) }
@@ -121,26 +125,31 @@ struct StoreStep<Item: StorableItem>: Sendable {
         !moved.contains(contents.entry(index).key)
       else { continue }
       let origin = goneOrigins[place] ?? StoreEventOrigin(changes.origin)
-      noteRemoval(index, origin, &removed, contents, own)
+      noteRemoval(index, origin, &removed, contents, all)
     }
     // What this store wrote and another removed before it was seen here.
     if origins.count(where: { $0 == nil }) < own.reduce(0, { $0 + $1.written.count }) {
       let present = Set(changes.entries.map(\.key))
       for (key, last) in own.flatMap(\.written)
-      where !present.contains(key) && !own.contains(where: { $0.removes(key) }) {
+      where !present.contains(key) && contents.index(of: key) == nil
+        && !all.contains(where: { $0.removes(key) })
+      {
         removed.add(last.item, .unknown)
       }
     }
     events = removed.events(.remove) + inserted.events(.insert)
   }
 
-  private func noteRemoval(
+  private mutating func noteRemoval(
     _ index: Int, _ origin: StoreEventOrigin, _ removed: inout EventItems<Item>,
-    _ contents: StoreContents<Item>, _ own: [PreparedChanges<Item>]
+    _ contents: StoreContents<Item>, _ all: [PreparedChanges<Item>]
   ) {
     let key = contents.entry(index).key
-    if own.contains(where: { $0.removes(key) }) { return }
-    removed.add(contents.items[index], origin)
+    if all.contains(where: { $0.removes(key) }) {
+      ownRemovals[key] = contents.items[index]
+    } else {
+      removed.add(contents.items[index], origin)
+    }
   }
 }
 
@@ -167,7 +176,7 @@ extension PreparedChanges {
   }
 
   /// Whether a key was removed, and not written again.
-  fileprivate func removes(_ key: CacheKey) -> Bool {
+  func removes(_ key: CacheKey) -> Bool {
     written[key] == nil && (removedAll || removed.contains(key))
   }
 }

@@ -88,7 +88,7 @@ final class Worker: Sendable {
     case "fill": return try fill(command)
     case "remove": unlink(try command.text("path"))
     case "startWorker": return try await startWorker()
-// Stores of the product Boutique.
+    // Stores of the product Boutique.
     case let verb where verb.hasPrefix("store."): return try await performOnStore(command)
     default:
       if let answer = try await performValues(command) { return answer }
