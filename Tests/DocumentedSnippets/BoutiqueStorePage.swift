@@ -129,8 +129,8 @@ final class NotesController {
     func add(_ engine: any StorageEngine) { all.append(engine) }
     add(SQLiteStorageEngine.default(appendingPath: "Notes"))
     add(
-      SQLiteStorageEngine(
-        directory: .caches(appendingPath: "Thumbnails"), databaseFilename: "small"))
+      SQLiteStorageEngine(directory: .caches(appendingPath: "Small"), databaseFilename: "images")
+    )
     add(SQLiteStorageEngine(database: db, tableName: "notes"))
     add(DiskStorageEngine(directory: .documents(appendingPath: "Drawings")))
     add(MemoryStorageEngine())
