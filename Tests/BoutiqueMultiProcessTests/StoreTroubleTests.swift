@@ -57,7 +57,7 @@ extension StoresOfSeveralProcesses {
             ChildCommand(
               "strace",
               [
-                "-f", "-qq", "-o", "/dev/null", "-e", "trace=?\(call)", "-e",
+                "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=?\(call)", "-e",
                 "inject=?\(call):signal=KILL:when=\(step)",
                 try BuiltExecutable.path("boutique-test-worker"),
               ]))
