@@ -41,9 +41,12 @@ extension Blackbird.Database {
     _ action: @escaping @Sendable (_ core: isolated Core) throws -> R
   ) async throws -> R {
     let engine = try await engine()
+    let searched = searchedTables
     return try await Error.translating {
       try await engine.write { connection in
-        try Core.run(on: connection, of: self, action)
+        let result = try Core.run(on: connection, of: self, action)
+        try searched.settle(on: connection)
+        return result
       }
     }
   }
