@@ -131,3 +131,13 @@ struct SearchIndex {
       + "\""
   }
 }
+
+extension SearchIndex {
+  /// Whether a table belongs to an index.
+  static func isPart(_ table: String) -> Bool {
+    ["+Search", "+SearchNotes", "+SearchKeys"].contains(where: table.hasSuffix)
+      || ["data", "idx", "content", "docsize", "config"].contains {
+        table.hasSuffix("+Search_\($0)")
+      }
+  }
+}
