@@ -7,6 +7,8 @@ extension Blackbird {
     /// The path of the file; nil for a database in memory.
     public let path: String?
     private let opening: Task<BoutiqueDB, any Error>
+    /// What is known about the models that were used with it.
+    let models = ModelRegistry()
 
     /// Begins to open the database at a path; it is made when it is missing.
     public init(path: String) throws {
