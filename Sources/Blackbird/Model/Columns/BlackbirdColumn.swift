@@ -38,7 +38,7 @@ public struct BlackbirdColumn<Value: BlackbirdColumnWrappable>: Sendable {
 
   /// Whether the value was set since it was read from the database or written to it.
   public func hasChanged(in database: Blackbird.Database) -> Bool {
-    !origin.isSaved(in: database.models.identity)
+    !origin.isSaved(in: database.id)
   }
 }
 

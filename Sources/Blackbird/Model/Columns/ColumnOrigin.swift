@@ -8,23 +8,23 @@ import Synchronization
 final class ColumnOrigin: Sendable {
   private struct Saved {
     /// The first database; 0 for none.
-    var first: UInt64
+    var first: Int64
     /// Further ones; nearly always nil.
-    var others: Set<UInt64>?
+    var others: Set<Int64>?
   }
 
   private let saved: Mutex<Saved>
 
   /// Creates the origin of a value that is in no database, or in one.
-  init(savedIn database: UInt64 = 0) {
+  init(savedIn database: Int64 = 0) {
     saved = Mutex(Saved(first: database))
   }
 
-  func isSaved(in database: UInt64) -> Bool {
+  func isSaved(in database: Int64) -> Bool {
     saved.withLock { $0.first == database || $0.others?.contains(database) == true }
   }
 
-  func markSaved(in database: UInt64) {
+  func markSaved(in database: Int64) {
     saved.withLock { saved in
       if saved.first == 0 || saved.first == database {
         saved.first = database
@@ -34,7 +34,7 @@ final class ColumnOrigin: Sendable {
     }
   }
 
-  func markUnsaved(in database: UInt64) {
+  func markUnsaved(in database: Int64) {
     saved.withLock { saved in
       if saved.first == database { saved.first = 0 }
       saved.others?.remove(database)

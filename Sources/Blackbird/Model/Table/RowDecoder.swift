@@ -6,7 +6,7 @@ import BoutiqueDB
 /// column of a key is found by one comparison with the next key that is expected.
 final class RowDecoder: Decoder {
   let table: ModelTable
-  private let database: UInt64
+  private let database: Int64
   /// The origin of the row's columns.
   private(set) var origin: ColumnOrigin
   private var values: [SQLValue] = []
@@ -18,7 +18,7 @@ final class RowDecoder: Decoder {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  init(_ table: ModelTable, database: UInt64) {
+  init(_ table: ModelTable, database: Int64) {
     self.table = table
     self.database = database
     origin = ColumnOrigin(savedIn: database)
