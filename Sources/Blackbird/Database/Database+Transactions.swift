@@ -42,12 +42,18 @@ extension Blackbird.Database {
   ) async throws -> R {
     let engine = try await engine()
     let searched = searchedTables
-    return try await Error.translating {
-      try await engine.write { connection in
-        let result = try Core.run(on: connection, of: self, action)
-        try searched.settle(on: connection)
-        return result
+    let undo = TransactionUndo()
+    do {
+      return try await Error.translating {
+        try await engine.write { connection in
+          let result = try Core.run(on: connection, of: self, undo: undo, action)
+          try searched.settle(on: connection)
+          return result
+        }
       }
+    } catch {
+      undo.rollBack()
+      throw error
     }
   }
 

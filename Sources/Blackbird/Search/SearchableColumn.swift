@@ -19,3 +19,27 @@ public struct BlackbirdModelFullTextSearchableColumn: Sendable, Hashable {
   /// on Apple systems, which needs it.
   public static var filterOnly: Self { Self(weight: 0, isIndexed: false) }
 }
+
+/// The columns of a model's full-text index, and how each takes part in it.
+///
+/// Written as a dictionary: `[\.$title: .text(weight: 2), \.$state: .filterOnly]`.
+public struct BlackbirdFullTextIndex<Model: BlackbirdModel>: Sendable,
+  ExpressibleByDictionaryLiteral
+{
+  let columns: [(key: Model.BlackbirdColumnKeyPath, value: BlackbirdModelFullTextSearchableColumn)]
+
+  /// Creates an index of columns.
+  public init(
+    dictionaryLiteral elements: (
+      Model.BlackbirdColumnKeyPath, BlackbirdModelFullTextSearchableColumn
+    )...
+  ) {
+    columns = elements.map { (key: $0.0, value: $0.1) }
+  }
+}
+
+/// A column whose words are in a full-text index.
+struct SearchedColumn: Sendable, Hashable {
+  let name: String
+  let weight: Double
+}
