@@ -81,11 +81,18 @@ extension Blackbird.Database {
     _ body: @escaping @Sendable (_ core: isolated Core) throws -> R
   ) async throws -> R {
     try await waitArtificially()
+    return try await retrying(table) { try await read(body) }
+  }
+
+  /// Does something with the table of a model there, and again where the table has changed.
+  func retrying<R: Sendable>(
+    _ table: ModelTable, _ body: @Sendable () async throws -> R
+  ) async throws -> R {
     try await prepare(table)
     var attempts = 0
     while true {
       do {
-        return try await read(body)
+        return try await body()
       } catch {
         attempts += 1
         guard attempts < 4, !(error is CancellationError), try await hasChanged(table) else {
