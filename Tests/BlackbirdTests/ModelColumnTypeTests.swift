@@ -52,7 +52,7 @@ import Testing
         #expect(found[name] == "TEXT 1", "\(name)")
       }
       #expect(found["data"] == "BLOB 1")
-      #expect(found["rankOrNil"] == "INTEGER 0")
+      #expect(found["rankOrNil"] == "integer 0")
       #expect(found["placeOrNil"] == "TEXT 0")
       #expect(found["dataOrNil"] == "BLOB 0")
     }
@@ -88,14 +88,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("level = 9", "level", "Level", "INTEGER 9"), ("rank = 0", "rank", "Rank", "INTEGER 0"),
-    ("colour = 'green'", "colour", "Colour", "TEXT 'green'"),
-    ("url = ''", "url", "URL", "TEXT ''"), ("uuid = 'x'", "uuid", "UUID", "TEXT 'x'"),
-    ("int8 = 128", "int8", "Int8", "INTEGER 128"), ("uint8 = -1", "uint8", "UInt8", "INTEGER -1"),
-    ("uint64 = -1", "uint64", "UInt64", "INTEGER -1"),
-    ("int = 1.5", "int", "Int", "REAL 1.5"), ("int = 'many'", "int", "Int", "TEXT 'many'"),
-    ("double = 'much'", "double", "Double", "TEXT 'much'"),
-    ("string = x'00'", "string", "String", "BLOB"), ("place = '{'", "place", "Place", "TEXT '{'"),
+    ("level = 9", "level", "Level", "integer 9"), ("rank = 0", "rank", "Rank", "integer 0"),
+    ("colour = 'green'", "colour", "Colour", "text 'green'"),
+    ("url = ''", "url", "URL", "text ''"), ("uuid = 'x'", "uuid", "UUID", "text 'x'"),
+    ("int8 = 128", "int8", "Int8", "integer 128"), ("uint8 = -1", "uint8", "UInt8", "integer -1"),
+    ("uint64 = -1", "uint64", "UInt64", "integer -1"),
+    ("int = 1.5", "int", "Int", "real 1.5"), ("int = 'many'", "int", "Int", "text 'many'"),
+    ("double = 'much'", "double", "Double", "text 'much'"),
+    ("string = x'00'", "string", "String", "blob"), ("place = '{'", "place", "Place", "text '{'"),
   ])
   func `a stored value that does not fit is an error with its column`(
     sql: String, column: String, expected: String, found: String
