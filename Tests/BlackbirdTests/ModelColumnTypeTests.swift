@@ -52,7 +52,7 @@ import Testing
         #expect(found[name] == "TEXT 1", "\(name)")
       }
       #expect(found["data"] == "BLOB 1")
-      #expect(found["rankOrNil"] == "integer 0")
+      #expect(found["rankOrNil"] == "INTEGER 0")
       #expect(found["placeOrNil"] == "TEXT 0")
       #expect(found["dataOrNil"] == "BLOB 0")
     }

@@ -117,7 +117,7 @@ private struct OwnEncoding: BlackbirdModel {
     #expect(try await invalid(KeyIndex.self).contains("primary key"))
     #expect(try await invalid(NoKey.self).contains("neither a primaryKey nor a column named id"))
     #expect(try await invalid(NoColumns.self).contains("no property with @BlackbirdColumn"))
-    #expect(try await invalid(NotAColumn.self).contains("number"))
+    #expect(try await invalid(NotAColumn.self).contains("NotAColumn"))
   }
 
   @Test func `identity is the id, or the values of the key`() {

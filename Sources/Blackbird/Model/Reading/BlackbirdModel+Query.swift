@@ -125,7 +125,10 @@ extension BlackbirdModel {
     _ select: ModelSelect<Self>, in database: Blackbird.Database, _ table: ModelTable
   ) async throws -> [Blackbird.ModelRow<Self>] {
     try await database.retrying(table) {
-      try await database.run(select.sql) { core in try core.modelRows(select, table) }
+      try await database.run(select.sql) { core in
+        try core.requireKnown(table)
+        return try core.modelRows(select, table)
+      }
     }
   }
 
