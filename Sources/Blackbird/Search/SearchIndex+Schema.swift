@@ -16,7 +16,8 @@ extension SearchIndex {
   /// Makes the objects as a model with these searched columns needs them, and indexes all rows where
   /// anything had to be made.
   ///
-  /// Run it in the transaction that makes or alters the table, after the alteration.
+  /// Run it in the transaction that makes or alters the table, after the alteration. An alteration that drops
+  /// a column drops the table first, and the triggers with it: SQLite drops no column that a trigger names.
   ///
   /// - Returns: whether anything was changed.
   @discardableResult
@@ -29,14 +30,6 @@ extension SearchIndex {
     for object in definition(columns: columns, key: key) { try connection.execute(object.sql) }
     try fill(columns: columns, key: key, on: connection)
     return true
-  }
-
-  /// Removes the triggers, which would keep SQLite from dropping a column that they name.
-  ///
-  /// ``resolve(columns:on:)`` must follow in the same transaction.
-  func removeTriggers(on connection: BoutiqueConnection) throws {
-    for trigger in triggers { try connection.execute("DROP TRIGGER IF EXISTS \(quoted(trigger))") }
-    try removeForeignObjects(on: connection)
   }
 
   /// Removes everything that belongs to the index.
@@ -103,7 +96,7 @@ extension SearchIndex {
   /// Its triggers write into the FTS5 table, so that no connection of ours could write a row of the table.
   /// It makes what is missing when it opens the file again.
   private func foreignObjects(on connection: BoutiqueConnection) throws -> [String] {
-    let names = ["Insert", "Update", "Delete"].map { "\(table)+FTS\($0)" } + ["\(table)+FTS"]
+    let names = foreignTriggers + ["\(table)+FTS"]
     return try connection.query(
       "SELECT name FROM sqlite_schema WHERE name IN (?, ?, ?, ?)", arguments: names
     ).map { try $0.decode("name", as: String.self) }

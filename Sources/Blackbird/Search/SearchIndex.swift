@@ -141,3 +141,12 @@ extension SearchIndex {
       }
   }
 }
+
+extension SearchIndex {
+  /// Whether a trigger belongs to the index, as it is here or on Apple systems.
+  func isTrigger(_ name: String) -> Bool {
+    triggers.contains(name) || foreignTriggers.contains(name)
+  }
+
+  var foreignTriggers: [String] { ["Insert", "Update", "Delete"].map { "\(table)+FTS\($0)" } }
+}
