@@ -126,7 +126,10 @@ struct SearchIndex {
       + "WHERE NOT EXISTS (SELECT 1 FROM \(quoted(notes)) WHERE \(same));"
   }
 
-  func quoted(_ name: String) -> String {
+  func quoted(_ name: String) -> String { Self.quoted(name) }
+
+  /// FTS5's own query language knows names in double quotes only.
+  static func quoted(_ name: String) -> String {
     "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
       + "\""
   }
