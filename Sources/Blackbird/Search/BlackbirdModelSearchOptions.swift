@@ -39,8 +39,27 @@ public struct BlackbirdModelSearchOptions<T: BlackbirdModel>: Sendable {
     snippets: SnippetMode = .generate(
       contextWords: 7, prefix: "<b>", suffix: "</b>", ellipsis: "…"),
     preloadInstances: Bool = true, scoreMultiple: Double = 1,
-    scoreMultipleColumn: T.BlackbirdColumnKeyPath? = nil,
     orderBy: [BlackbirdModelOrderClause<T>] = []
+  ) {
+    self.init(highlights, snippets, preloadInstances, scoreMultiple, nil, orderBy)
+  }
+
+  /// Creates options with a column whose number each row's score is multiplied by.
+  public init(
+    highlights: HighlightMode = .generate(prefix: "<b>", suffix: "</b>"),
+    snippets: SnippetMode = .generate(
+      contextWords: 7, prefix: "<b>", suffix: "</b>", ellipsis: "…"),
+    preloadInstances: Bool = true, scoreMultiple: Double = 1,
+    scoreMultipleColumn: T.BlackbirdColumnKeyPath, orderBy: [BlackbirdModelOrderClause<T>] = []
+  ) {
+    self.init(highlights, snippets, preloadInstances, scoreMultiple, scoreMultipleColumn, orderBy)
+  }
+
+  // Not one initialiser with an optional column: the compiler finds no type for `\.$name` there.
+  private init(
+    _ highlights: HighlightMode, _ snippets: SnippetMode, _ preloadInstances: Bool,
+    _ scoreMultiple: Double, _ scoreMultipleColumn: T.BlackbirdColumnKeyPath?,
+    _ orderBy: [BlackbirdModelOrderClause<T>]
   ) {
     self.highlights = highlights
     self.snippets = snippets

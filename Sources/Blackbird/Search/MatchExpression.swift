@@ -1,28 +1,35 @@
 import BoutiqueDB
 
 extension BlackbirdModelColumnExpression {
-  /// The condition that words are found in the model's full-text index; for
+  /// The condition that words are found in any searched column of the model; for
   /// ``BlackbirdModel/fullTextSearch(from:matching:limit:options:)``.
   ///
   /// - Parameters:
-  ///   - column: the column to look in; every searched one without it.
   ///   - text: what to look for: anything at all, unless `syntaxMode` allows the full query language.
   ///   - syntaxMode: how the text is understood.
   public static func match(
-    column: T.BlackbirdColumnKeyPath? = nil, _ text: String,
+    _ text: String,
+    syntaxMode: BlackbirdFullTextQuerySyntaxMode = .escapeQuerySyntaxAndPrefixMatchLastPhrase
+  ) -> Self {
+    Self(.match(column: nil, query: SearchText.query(text, mode: syntaxMode)))
+  }
+
+  /// The condition that words are found in one searched column; otherwise as ``match(_:syntaxMode:)``.
+  public static func match(
+    column: T.BlackbirdColumnKeyPath, _ text: String,
     syntaxMode: BlackbirdFullTextQuerySyntaxMode = .escapeQuerySyntaxAndPrefixMatchLastPhrase
   ) -> Self {
     do {
       let table = try T.table
-      let name = try column.map { try table.name(of: $0) }
-      if let name, !table.searchedColumns.contains(where: { $0.name == name }) {
+      let name = try table.name(of: column)
+      guard table.searchedColumns.contains(where: { $0.name == name }) else {
         throw BlackbirdModelError.argumentInvalid(
           type: table.typeName,
           description: "match(column:) needs \(name) in fullTextSearchableColumns, as text")
       }
       return Self(
         .match(
-          column: name.map(SearchIndex.columnName), query: SearchText.query(text, mode: syntaxMode)))
+          column: SearchIndex.columnName(of: name), query: SearchText.query(text, mode: syntaxMode)))
     } catch {
       return Self(.failed(error))
     }
