@@ -169,19 +169,22 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
     }
   }
 
-  @Test func `a damaged index does not stop writing, and is made anew by the next search`() async throws {
+  @Test func `a damaged index stops no write, and is made anew by the next search`() async throws {
     try await withFile { db, path in
       for id in 1...50 { try await article(id, "amber \(id)").write(to: db) }
       await db.close()
       // As a foreign program could.
       let shell = Process()
       shell.executableURL = URL(filePath: "/usr/bin/sqlite3")
-      shell.arguments = [path, "UPDATE \"Article+Search_data\" SET block = X'00' WHERE id > 9; DELETE FROM \"Article+Search_data\" WHERE id > 100;"]
+      shell.arguments = [path, "DELETE FROM \"Article+Search_data\" WHERE id > 100"]
       try shell.run()
       shell.waitUntilExit()
+      #expect(shell.terminationStatus == 0)
       let again = try await Blackbird.Database.open(path: path)
       try await article(51, "amber birch").write(to: again)
-      #expect(try await Article.count(in: again) == 51)
+      try await Article.delete(from: again, matching: \.$id == 7)
+      let found = try await Set(Article.found("amber", in: again))
+      #expect(found == Set(1...51).subtracting([7]))
       await again.close()
     }
   }

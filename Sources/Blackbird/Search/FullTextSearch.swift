@@ -33,39 +33,43 @@ struct FullTextSearch<T: BlackbirdModel>: Sendable {
     self.options = options
   }
 
-  /// Returns the results; nil where rows are noted that have to be indexed first.
+  /// Returns the results; nil where the index has to be written first.
   func results(
     _ core: isolated Blackbird.Database.Core, _ notes: Notes
   ) throws -> [BlackbirdModelSearchResult<T>]? {
     try Blackbird.Database.Error.translating {
       let connection = try core.connection()
-      switch notes {
-      case .whereComplete: if try index.hasNotes(on: connection) { return nil }
-      case .afterNotes: try applyNotes(connection)
-      case .withoutNoted: break
+      do {
+        switch notes {
+        case .whereComplete: if try index.hasNotes(on: connection) { return nil }
+        case .afterNotes: try connection.savepoint { try index.applyNotes(on: connection) }
+        case .withoutNoted: break
+        }
+        return try results(core, connection, skippingNoted: notes == .withoutNoted)
+      } catch BoutiqueError.corrupt where notes != .withoutNoted {
+        // The text is in the table: the index can be made anew, by whoever may write.
+        guard notes == .afterNotes else { return nil }
+        try index.rebuild(on: connection)
+        return try results(core, connection, skippingNoted: false)
       }
-      let columns = try index.indexedColumns(on: connection)
-      for column in table.searchedColumns
-      where !columns.contains(SearchIndex.columnName(of: column.name)) {
-        throw BlackbirdTableError.schemaChangedByAnother(
-          type: table.typeName,
-          description: "its column \(column.name) is not in the full-text index any more")
-      }
-      let condition = try SearchCondition(matching, index)
-      var hits = try hits(
-        condition, columns, skippingNoted: notes == .withoutNoted, core, connection)
-      try addTexts(to: &hits, condition, columns, connection)
-      return hits.map(result)
     }
   }
 
-  private func applyNotes(_ connection: BoutiqueConnection) throws {
-    do {
-      try connection.savepoint { try index.applyNotes(on: connection) }
-    } catch BoutiqueError.corrupt {
-      // Nothing is lost: the text is in the table.
-      try index.rebuild(on: connection)
+  private func results(
+    _ core: isolated Blackbird.Database.Core, _ connection: BoutiqueConnection,
+    skippingNoted: Bool
+  ) throws -> [BlackbirdModelSearchResult<T>] {
+    let columns = try index.indexedColumns(on: connection)
+    for column in table.searchedColumns
+    where !columns.contains(SearchIndex.columnName(of: column.name)) {
+      throw BlackbirdTableError.schemaChangedByAnother(
+        type: table.typeName,
+        description: "its column \(column.name) is not in the full-text index any more")
     }
+    let condition = try SearchCondition(matching, index)
+    var hits = try hits(condition, columns, skippingNoted: skippingNoted, core, connection)
+    try addTexts(to: &hits, condition, columns, connection)
+    return hits.map(result)
   }
 
   private func result(_ hit: Hit) -> BlackbirdModelSearchResult<T> {

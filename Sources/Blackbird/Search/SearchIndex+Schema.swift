@@ -42,15 +42,22 @@ extension SearchIndex {
 
   /// Makes the index anew from the rows, where SQLite has found it damaged.
   func rebuild(on connection: BoutiqueConnection) throws {
-    let columns = try indexedColumns(on: connection).map(Self.sourceName)
+    let columns = try indexedColumns(on: connection)
     try remove(on: connection)
-    try resolve(columns: columns, on: connection)
+    try resolve(columns: columns.map(Self.sourceName), on: connection)
   }
 
   /// The columns of the index, in its order; empty where there is none.
+  ///
+  /// From its text: SQLite does not open an FTS5 table that is damaged badly enough.
   func indexedColumns(on connection: BoutiqueConnection) throws -> [String] {
-    try connection.query("SELECT name FROM pragma_table_info(?) ORDER BY cid", name)
-      .map { try $0.decode("name", as: String.self) }
+    let row = try connection.queryOne("SELECT sql FROM sqlite_schema WHERE name = ?", name)
+    guard case .text(let sql)? = row?[0], let start = sql.firstRange(of: "USING fts5("),
+      let end = sql.firstRange(of: ", tokenize =")
+    else { return [] }
+    return sql[start.upperBound..<end.lowerBound].split(separator: ", ").map {
+      String($0.dropFirst().dropLast()).replacing("\"\"", with: "\"")
+    }
   }
 
   private func objects(on connection: BoutiqueConnection) throws -> [String: String] {
