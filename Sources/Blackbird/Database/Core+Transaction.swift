@@ -11,7 +11,16 @@ extension Blackbird.Database.Core {
   public func transaction<R>(
     _ action: (isolated Blackbird.Database.Core) throws -> R
   ) throws -> R {
-    try Blackbird.Database.Error.translating { try connection().savepoint { try action(self) } }
+    let mark = undo.mark
+    do {
+      return try Blackbird.Database.Error.translating {
+        try connection().savepoint { try action(self) }
+      }
+    } catch {
+      undo.rollBack(to: mark)
+      checkedModels = []
+      throw error
+    }
   }
 
   /// Runs a part of the transaction that can be undone by throwing

@@ -23,6 +23,10 @@ extension Blackbird.Database {
     private let executor: CoreExecutor
     /// The database that the transaction is of.
     public nonisolated let database: Blackbird.Database
+    /// What to forget when the transaction is rolled back.
+    nonisolated let undo: TransactionUndo
+    /// The models whose tables were looked at in this transaction.
+    var checkedModels: Set<ObjectIdentifier> = []
     /// The connection, while the closure runs.
     private var current: BoutiqueConnection?
 
@@ -31,17 +35,21 @@ extension Blackbird.Database {
       executor.asUnownedSerialExecutor()
     }
 
-    private init(database: Blackbird.Database, executor: CoreExecutor) {
+    private init(
+      database: Blackbird.Database, undo: TransactionUndo, executor: CoreExecutor
+    ) {
       self.database = database
+      self.undo = undo
       self.executor = executor
     }
 
     /// Runs `action` on the calling thread, which is the one of the connection's closure.
     static func run<R: Sendable>(
       on connection: BoutiqueConnection, of database: Blackbird.Database,
+      undo: TransactionUndo = TransactionUndo(),
       _ action: @Sendable (isolated Core) throws -> R
     ) throws -> R {
-      let core = Core(database: database, executor: CoreExecutor())
+      let core = Core(database: database, undo: undo, executor: CoreExecutor())
       // Safe, since it stays on this thread: the core's executor is the thread while the closure runs.
       nonisolated(unsafe) let connection = connection
       return try core.executor.asIfInside {

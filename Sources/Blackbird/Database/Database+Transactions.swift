@@ -41,10 +41,16 @@ extension Blackbird.Database {
     _ action: @escaping @Sendable (_ core: isolated Core) throws -> R
   ) async throws -> R {
     let engine = try await engine()
-    return try await Error.translating {
-      try await engine.write { connection in
-        try Core.run(on: connection, of: self, action)
+    let undo = TransactionUndo()
+    do {
+      return try await Error.translating {
+        try await engine.write { connection in
+          try Core.run(on: connection, of: self, undo: undo, action)
+        }
       }
+    } catch {
+      undo.rollBack()
+      throw error
     }
   }
 

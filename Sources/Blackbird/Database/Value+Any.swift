@@ -23,6 +23,8 @@ extension Blackbird.Value {
     case let value as any OptionalArgument: return try value.unwrapped.map { try fromAny($0) } ?? .null
     case let value as any BlackbirdArgument: return try value.argumentValue()
     case is NSNull: return .null
+    case is UInt, is UInt64: throw Error.cannotConvertToValue
+    case let value as any BlackbirdColumnWrappable: return Blackbird.Value(try value._stored())
     default: throw Error.cannotConvertToValue
     }
   }
