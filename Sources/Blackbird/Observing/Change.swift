@@ -1,9 +1,4 @@
 extension Blackbird {
-  /// Primary keys, each as the values of its columns in the key's order.
-  public typealias PrimaryKeyValues = Set<[Blackbird.Value]>
-  /// Names of columns.
-  public typealias ColumnNames = Set<String>
-
   /// Who committed a change.
   public enum ChangeOrigin: Hashable, Sendable {
     /// This database of this process.

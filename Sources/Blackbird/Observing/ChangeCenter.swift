@@ -30,20 +30,20 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 }
 
 /// One database's changes and who hears of them.
-final class ChangeCenter: Sendable {
-  private enum Start: Sendable {
+package final class ChangeCenter: Sendable {
+  fileprivate enum Start: Sendable {
     /// Came when this was the newest commit, and waits for a position.
     case waiting(CommitMark?)
     /// Hears what comes after this position; all of it where nil.
     case after(Int64?)
   }
 
-  private struct Entry: Sendable {
+  fileprivate struct Entry: Sendable {
     let subscriber: any ChangeSubscriber
     var start: Start
   }
 
-  private struct State {
+  fileprivate struct State {
     var entries: [Int: Entry] = [:]
     var lastID = 0
     /// Gives positions to those who wait for one.
@@ -57,9 +57,9 @@ final class ChangeCenter: Sendable {
   private let state = Mutex(State())
 
   /// How many subscribers there are.
-  var subscriberCount: Int { state.withLock(\.entries.count) }
+  package var subscriberCount: Int { state.withLock(\.entries.count) }
   /// Whether a feed runs.
-  var isFollowing: Bool { state.withLock { $0.feed != nil } }
+  package var isFollowing: Bool { state.withLock { $0.feed != nil } }
 
   // MARK: Subscribers
 
@@ -180,7 +180,7 @@ final class ChangeCenter: Sendable {
       } catch {
         attempts += 1
         // Passing trouble: the position has not moved, nothing is skipped.
-        guard Self.mayPass(error), attempts < 20 else {
+        guard error.mayPass, attempts < 20 else {
           end(error, number: number)
           return false
         }
@@ -199,17 +199,15 @@ final class ChangeCenter: Sendable {
     guard change.isEverything || change.changesSchema else { return [] }
     let before = state.withLock { $0.feedNumber == number ? $0.layouts : nil }
     let made = change.wholeTables.filter { before?.tables[$0.lowercased()] == nil }
-    let found = try? await engine.read(since: nil) { connection, now in
+    let found = try? await engine.read(since: change.token) { connection, later in
       var layouts = try TableLayouts(on: connection)
-      layouts.from = now.token.number
-      var empty: Set<String> = []
-      for table in made where before != nil && layouts.tables[table.lowercased()] != nil {
-        let name = "\"" + table.replacing("\"", with: "\"\"") + "\""
-        if try connection.queryOne("SELECT 1 FROM \(name) LIMIT 1") == nil {
-          empty.insert(table.lowercased())
-        }
+      let isSame = !later.changes.contains { $0.isEverything || $0.changesSchema }
+      layouts.from = isSame ? change.token.number : later.token.number
+      let empty = try made.filter { table in
+        try before != nil && layouts.tables[table.lowercased()] != nil
+          && later.count(of: table, on: connection) == 0
       }
-      return (layouts, empty)
+      return (layouts, Set(empty.map { $0.lowercased() }))
     }
     state.withLock { state in
       guard state.feedNumber == number else { return }
@@ -256,24 +254,6 @@ final class ChangeCenter: Sendable {
     (error as? BoutiqueError).map { Blackbird.Database.Error($0) } ?? error
   }
 
-  /// Whether the same may well succeed in a moment.
-  static func mayPass(_ error: any Error) -> Bool {
-    let underlying: BoutiqueError? =
-      switch error {
-      case let error as BoutiqueError: error
-      case Blackbird.Database.Error.queryExecutionError(_, let error),
-        Blackbird.Database.Error.queryError(_, let error):
-        error.underlying
-      default: nil
-      }
-    // SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM, SQLITE_IOERR, SQLITE_PROTOCOL, SQLITE_SCHEMA.
-    switch underlying {
-    case .sql(let code, _): return [5, 6, 7, 10, 15, 17].contains(code & 0xff)
-    case .lockTimeout, .inputOutput: return true
-    default: return false
-    }
-  }
-
   private static func log(_ change: TranslatedChange) {
     if change.isEverything { return Blackbird.log("[Blackbird.Database] anything may have changed") }
     for table in change.all {
@@ -282,6 +262,25 @@ final class ChangeCenter: Sendable {
       Blackbird.log(
         "[Blackbird.Database] \(table.table): \(keys) rows changed (\(columns)), by \(table.origin)")
     }
+  }
+}
+
+extension RecentChanges {
+  /// Returns how many rows a table had before these changes; nil where they do not tell.
+  fileprivate func count(of table: String, on connection: BoutiqueConnection) throws -> Int? {
+    var found = 0
+    for change in changes {
+      guard !change.isEverything, !change.wholeTables.contains(table) else { return nil }
+      for row in change.rows where row.table == table {
+        switch row.kind {
+        case .insert: found -= 1
+        case .delete: found += 1
+        case .update: break
+        }
+      }
+    }
+    let name = "\"" + table.replacing("\"", with: "\"\"") + "\""
+    return try connection.queryOne("SELECT count(*) FROM \(name)").map { found + (try $0.decode(0)) }
   }
 }
 

@@ -48,16 +48,18 @@ extension Blackbird {
       ///
       /// - Throws: ``Database/Error`` when the database was closed, or its file replaced.
       public mutating func next() async throws -> Output? {
-        while let change = try await mailbox.next() {
-          if let output = transform(change) { return output }
-        }
-        return nil
+        try await next(isolation: nil)
       }
 
       /// Returns the next change, or nil when the task is cancelled.
       public mutating func next(
         isolation actor: isolated (any Actor)?
-      ) async throws(any Swift.Error) -> Output? { try await next() }
+      ) async throws(any Swift.Error) -> Output? {
+        while let change = try await mailbox.next() {
+          if let output = transform(change) { return output }
+        }
+        return nil
+      }
     }
 
     private func subscribe() -> (ChangeMailbox<Change>, ChangeSubscription) {
