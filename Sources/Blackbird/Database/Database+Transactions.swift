@@ -54,6 +54,18 @@ extension Blackbird.Database {
     }
   }
 
+  /// Runs a closure as ``write(_:)`` does, and says which commit holds it.
+  func writeWithToken<R: Sendable>(
+    _ action: @escaping @Sendable (_ core: isolated Core) throws -> R
+  ) async throws -> (value: R, token: ChangeToken) {
+    let engine = try await engine()
+    return try await Error.translating {
+      try await engine.writeWithToken { connection in
+        try Core.run(on: connection, of: self, action)
+      }
+    }
+  }
+
   /// Runs a closure on a reader, in one snapshot; writing there throws.
   func read<R: Sendable>(
     _ action: @escaping @Sendable (_ core: isolated Core) throws -> R
