@@ -10,6 +10,9 @@ public enum BlackbirdTableError: Error, Sendable, Hashable {
   case schemaChangedByAnother(type: String, description: String)
   /// The database is open for reading only, and the table is missing or does not fit.
   case readOnlyDatabase(type: String, description: String)
+  /// The database was opened with `requireModelSchemaValidationBeforeUse`, and the type was used before its
+  /// `resolveSchema(in:)`.
+  case notResolved(type: String)
   /// The key path does not lead to a column of the type.
   case notAColumn(type: String, keyPath: String)
 }
@@ -26,6 +29,8 @@ extension BlackbirdTableError: CustomStringConvertible {
       "another program has altered the table of \(type): \(description); update this program"
     case .readOnlyDatabase(let type, let description):
       "the table of \(type) cannot be used: \(description), and the database is open for reading only"
+    case .notResolved(let type):
+      "\(type) is used before resolveSchema(in:), which this database was opened to require"
     case .notAColumn(let type, let keyPath):
       "\(keyPath) is no column of \(type); columns are written \\.$name"
     }

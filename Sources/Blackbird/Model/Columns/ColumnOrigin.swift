@@ -14,10 +14,19 @@ final class ColumnOrigin: Sendable {
   }
 
   private let saved: Mutex<Saved>
+  /// Whether the columns of a row have it, and not one column alone.
+  let isShared: Bool
 
-  /// Creates the origin of a value that is in no database, or in one.
-  init(savedIn database: Int64 = 0) {
+  /// Creates the origin of a value that is in no database.
+  init() {
+    saved = Mutex(Saved(first: 0))
+    isShared = false
+  }
+
+  /// Creates the origin of a row that was read.
+  init(savedIn database: Int64) {
     saved = Mutex(Saved(first: database))
+    isShared = true
   }
 
   func isSaved(in database: Int64) -> Bool {

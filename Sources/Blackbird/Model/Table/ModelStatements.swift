@@ -5,6 +5,7 @@ final class ModelStatements: Sendable {
   let table: String
   /// `SELECT` with every column, in order, without a condition.
   let selectAll: String
+  let count: String
   /// `WHERE` for the whole primary key.
   let whereKey: String
   /// `SELECT` of the row with a primary key.
@@ -25,6 +26,7 @@ final class ModelStatements: Sendable {
     let name = SQLName.quoted(table)
     let list = quoted.joined(separator: ", ")
     selectAll = "SELECT \(list) FROM \(name)"
+    count = "SELECT count(*) FROM \(name)"
     whereKey = "WHERE " + primaryKey.map { "\(quoted[$0]) = ?" }.joined(separator: " AND ")
     selectByKey = "\(selectAll) \(whereKey)"
     deleteByKey = "DELETE FROM \(name) \(whereKey)"

@@ -1,0 +1,124 @@
+import BoutiqueDB
+
+/// A condition on the columns of a model, as `matching:` takes it.
+///
+/// ```swift
+/// \.$title == "Sports" && (\.$score >= 3 || \.$url == nil)
+/// .valueIn(\.$id, [1, 2, 3])
+/// .like(\.$title, "the%")
+/// .literal("id % 5 = ?", 1)
+/// ```
+///
+/// `==` and `!=` compare as Swift does: nil is equal to nil, and different from every value. A key path that is
+/// no column, and a value that cannot be stored, become the error of the call that uses the condition.
+public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
+  private indirect enum Node: Sendable {
+    case all
+    case condition(String, [SQLValue])
+    case joined(Node, String, Node)
+    case not(Node)
+    case failed(any Error)
+  }
+
+  private let node: Node
+
+  private init(_ node: Node) { self.node = node }
+
+  /// Creates a condition from SQL and its values; what throws in making them is thrown by the call.
+  init(_ make: () throws -> (sql: String, values: [SQLValue])) {
+    do {
+      let (sql, values) = try make()
+      node = .condition(sql, values)
+    } catch {
+      node = .failed(error)
+    }
+  }
+
+  /// Every row.
+  public static var all: Self { Self(.all) }
+
+  /// The condition that a column has one of some values.
+  public static func valueIn<Value>(
+    _ column: KeyPath<T, BlackbirdColumn<Value>>, _ values: [Value]
+  ) -> Self {
+    Self {
+      let name = try T.sqlName(of: column)
+      let stored = try values.map { try $0._stored() }
+      // NULL is in no list.
+      let hasNull = Value._isOptional && stored.contains(.null)
+      let others = stored.filter { !$0.isNull }
+      let list = try SQLList.text(others)
+      let sql = hasNull ? "(\(name) IN (\(list.text)) OR \(name) IS NULL)" : "\(name) IN (\(list.text))"
+      return (sql, list.values)
+    }
+  }
+
+  /// The condition that a column has one of some values.
+  public static func `in`<Value>(
+    _ column: KeyPath<T, BlackbirdColumn<Value>>, _ values: [Value]
+  ) -> Self { valueIn(column, values) }
+
+  /// The condition that a column's text matches a pattern: `%` is any text, `_` any character.
+  ///
+  /// Letters of ASCII match in either case.
+  public static func like<Value>(
+    _ column: KeyPath<T, BlackbirdColumn<Value>>, _ pattern: String
+  ) -> Self {
+    Self { ("\(try T.sqlName(of: column)) LIKE ?", [.text(pattern)]) }
+  }
+
+  /// A condition in SQL, with `?` for each value.
+  public static func literal(_ sql: String, _ arguments: (any Sendable)?...) -> Self {
+    Self { ("(\(sql))", try arguments.map { try ModelArgument.stored($0) }) }
+  }
+
+  static func joined(_ a: Self, _ word: String, _ b: Self) -> Self {
+    Self(.joined(a.node, word, b.node))
+  }
+
+  static func not(_ a: Self) -> Self { Self(.not(a.node)) }
+
+  /// Returns the condition as SQL, nil for every row, and its values.
+  func compiled() throws -> (sql: String?, values: [SQLValue]) {
+    var values: [SQLValue] = []
+    let sql = try Self.text(node, &values)
+    return (sql, values)
+  }
+
+  private static func text(_ node: Node, _ values: inout [SQLValue]) throws -> String? {
+    switch node {
+    case .all: return nil
+    case .failed(let error): throw error
+    case .condition(let sql, let more):
+      values += more
+      return sql
+    case .not(let node):
+      return try text(node, &values).map { "NOT (\($0))" } ?? "0"
+    case .joined(let a, let word, let b):
+      let (a, b) = (try text(a, &values), try text(b, &values))
+      guard let a, let b else { return a ?? b }
+      return "(\(a) \(word) \(b))"
+    }
+  }
+}
+
+/// Lists of values in SQL.
+private enum SQLList {
+  /// Above this many values their number would come near what SQLite takes in one statement.
+  private static let bound = 10_000
+
+  static func text(_ values: [SQLValue]) throws -> (text: String, values: [SQLValue]) {
+    guard values.count > bound else {
+      return (Array(repeating: "?", count: values.count).joined(separator: ", "), values)
+    }
+    // As literals, which are not counted.
+    return (values.map { Blackbird.Value($0).sqliteLiteral() }.joined(separator: ", "), [])
+  }
+}
+
+extension BlackbirdModel {
+  /// Returns the name of a column for SQL.
+  static func sqlName(of path: AnyKeyPath) throws -> String {
+    SQLName.quoted(try table.name(of: path))
+  }
+}
