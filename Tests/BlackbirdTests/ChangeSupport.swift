@@ -30,6 +30,7 @@ let changeSchema = """
 /// Gives a test a database in a file, with tables, and the file's path.
 func withDatabase(
   _ options: Blackbird.Database.Options = [], schema: String = changeSchema,
+  isolation: isolated (any Actor)? = #isolation,
   _ body: (Blackbird.Database, String) async throws -> Void
 ) async throws {
   let directory = try TestDirectory()
@@ -95,7 +96,8 @@ final class Received<Value: Sendable>: Sendable {
 
 /// Waits until a condition holds; fails after a bound.
 func eventually(
-  _ what: String, _ condition: () async throws -> Bool
+  _ what: String, isolation: isolated (any Actor)? = #isolation,
+  _ condition: () async throws -> Bool
 ) async throws {
   let clock = ContinuousClock()
   let bound = clock.now + .seconds(30)

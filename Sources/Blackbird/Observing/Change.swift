@@ -1,3 +1,5 @@
+import BoutiqueDB
+
 extension Blackbird {
   /// Who committed a change.
   public enum ChangeOrigin: Hashable, Sendable {
@@ -30,12 +32,12 @@ extension Blackbird {
     /// Whether the row with a primary key of one column may have changed.
     ///
     /// - Parameter key: the key as the model has it: an `Int`, a `String`, a `UUID`, …
-    public func hasPrimaryKeyChanged(_ key: Any) -> Bool {
+    public func hasPrimaryKeyChanged(_ key: any Sendable) -> Bool {
       hasMulticolumnPrimaryKeyChanged([key])
     }
 
     /// Whether the row with a primary key of several columns may have changed.
-    public func hasMulticolumnPrimaryKeyChanged(_ key: [Any]) -> Bool {
+    public func hasMulticolumnPrimaryKeyChanged(_ key: [any Sendable]) -> Bool {
       guard let primaryKeys, let values = RowKeyValues.of(key) else { return true }
       return primaryKeys.contains(values)
     }
@@ -63,10 +65,10 @@ extension Blackbird {
     public var columnNames: ColumnNames? { change.columnNames }
 
     /// Whether the row with a primary key of one column may have changed.
-    public func hasPrimaryKeyChanged(_ key: Any) -> Bool { change.hasPrimaryKeyChanged(key) }
+    public func hasPrimaryKeyChanged(_ key: any Sendable) -> Bool { change.hasPrimaryKeyChanged(key) }
 
     /// Whether the row with a primary key of several columns may have changed.
-    public func hasMulticolumnPrimaryKeyChanged(_ key: [Any]) -> Bool {
+    public func hasMulticolumnPrimaryKeyChanged(_ key: [any Sendable]) -> Bool {
       change.hasMulticolumnPrimaryKeyChanged(key)
     }
 
@@ -101,8 +103,8 @@ extension Blackbird.Change {
 /// Keys in the one form in which equal ones are equal.
 enum RowKeyValues {
   /// Returns a key's values; nil where one has no form in the database.
-  static func of(_ key: [Any]) -> [Blackbird.Value]? {
-    try? key.map { normal(try Blackbird.Value.fromAny($0)) }
+  static func of(_ key: [any Sendable]) -> [Blackbird.Value]? {
+    try? key.map { normal(Blackbird.Value(try ModelArgument.stored($0))) }
   }
 
   /// A whole number is an integer, whatever the column makes of it.

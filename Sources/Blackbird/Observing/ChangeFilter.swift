@@ -18,7 +18,7 @@ struct ChangeFilter: Sendable {
 extension BlackbirdModel {
   /// Returns the filter that a caller has described; what cannot be understood filters nothing.
   static func changeFilter(
-    keys: [[Any]]? = nil, columns: [BlackbirdColumnKeyPath]? = nil,
+    keys: [[any Sendable]]? = nil, columns: [BlackbirdColumnKeyPath]? = nil,
     ignored: [BlackbirdColumnKeyPath] = []
   ) -> ChangeFilter {
     func names(_ paths: [BlackbirdColumnKeyPath]) -> Blackbird.ColumnNames? {

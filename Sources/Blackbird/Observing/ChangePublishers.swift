@@ -28,8 +28,8 @@ extension BlackbirdModel {
   ///     all.
   ///   - multicolumnPrimaryKey: the key, where it has several columns.
   public static func changePublisher(
-    in database: Blackbird.Database, primaryKey: Any?, columns: [BlackbirdColumnKeyPath] = [],
-    multicolumnPrimaryKey: [Any]? = nil
+    in database: Blackbird.Database, primaryKey: (any Sendable)?, columns: [BlackbirdColumnKeyPath] = [],
+    multicolumnPrimaryKey: [any Sendable]? = nil
   ) -> Blackbird.ModelChangePublisher<Self> {
     let key = multicolumnPrimaryKey ?? primaryKey.map { [$0] }
     return publisher(database, changeFilter(keys: key.map { [$0] }, columns: columns))
@@ -39,7 +39,7 @@ extension BlackbirdModel {
   ///
   /// - Parameter multicolumnPrimaryKey: the values in the order of ``primaryKey``; nil for all rows.
   public static func changePublisher(
-    in database: Blackbird.Database, multicolumnPrimaryKey: [Any]?,
+    in database: Blackbird.Database, multicolumnPrimaryKey: [any Sendable]?,
     columns: [BlackbirdColumnKeyPath] = []
   ) -> Blackbird.ModelChangePublisher<Self> {
     publisher(
@@ -50,7 +50,7 @@ extension BlackbirdModel {
   ///
   /// - Parameter ignoredColumns: a commit that changes only these in the row is not published.
   public static func changePublisher(
-    in database: Blackbird.Database, primaryKey: Any?, ignoredColumns: [BlackbirdColumnKeyPath]
+    in database: Blackbird.Database, primaryKey: (any Sendable)?, ignoredColumns: [BlackbirdColumnKeyPath]
   ) -> Blackbird.ModelChangePublisher<Self> {
     publisher(
       database, changeFilter(keys: primaryKey.map { [[$0]] }, ignored: ignoredColumns))
@@ -66,7 +66,7 @@ extension BlackbirdModel {
   /// Publishes the changes of one row whose primary key has several columns, but not those of some columns
   /// alone.
   public static func changePublisher(
-    in database: Blackbird.Database, multicolumnPrimaryKey: [Any]?,
+    in database: Blackbird.Database, multicolumnPrimaryKey: [any Sendable]?,
     ignoredColumns: [BlackbirdColumnKeyPath]
   ) -> Blackbird.ModelChangePublisher<Self> {
     publisher(

@@ -30,7 +30,7 @@ public final class BlackbirdModelQueryObserver<T: BlackbirdModel, Result: Sendab
   ///   - read: reads the value; called on the cooperative pool.
   public init(
     in database: Blackbird.Database? = nil,
-    multicolumnPrimaryKeyForInvalidation: [Any]? = nil,
+    multicolumnPrimaryKeyForInvalidation: [any Sendable]? = nil,
     columnsForInvalidation: [T.BlackbirdColumnKeyPath]? = nil, tables: [String] = [],
     isolation: (any Actor)? = #isolation,
     _ read: @escaping @Sendable (Blackbird.Database) async throws -> Result
