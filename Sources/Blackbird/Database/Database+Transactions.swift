@@ -41,11 +41,14 @@ extension Blackbird.Database {
     _ action: @escaping @Sendable (_ core: isolated Core) throws -> R
   ) async throws -> R {
     let engine = try await engine()
+    let searched = searchedTables
     let undo = TransactionUndo()
     do {
       return try await Error.translating {
         try await engine.write { connection in
-          try Core.run(on: connection, of: self, undo: undo, action)
+          let result = try Core.run(on: connection, of: self, undo: undo, action)
+          try searched.settle(on: connection)
+          return result
         }
       }
     } catch {

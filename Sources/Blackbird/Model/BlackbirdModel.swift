@@ -17,6 +17,9 @@ public protocol BlackbirdModel: Codable, Equatable, Identifiable, Hashable, Send
   /// The key path to a column's wrapper: `\.$title`.
   typealias BlackbirdColumnKeyPath = any PartialKeyPath<Self> & Sendable
 
+  /// The columns of a full-text index: `[\.$title: .text(weight: 2), \.$state: .filterOnly]`.
+  typealias FullTextIndex = BlackbirdFullTextIndex<Self>
+
   /// The table's name; the type's name unless said otherwise.
   static var tableName: String { get }
   /// The columns of the primary key; the column `id` when empty.
@@ -25,6 +28,8 @@ public protocol BlackbirdModel: Codable, Equatable, Identifiable, Hashable, Send
   static var indexes: [[BlackbirdColumnKeyPath]] { get }
   /// The columns of each index whose values, together, occur once; NULL is equal to nothing.
   static var uniqueIndexes: [[BlackbirdColumnKeyPath]] { get }
+  /// The columns of the full-text index, and how each takes part in it; none for no index.
+  static var fullTextSearchableColumns: FullTextIndex { get }
   /// What happens to rows whose values cannot be taken over when the table is altered.
   static var invalidRowDataMigrationResolution: BlackbirdInvalidRowDataMigrationResolution { get }
   /// What happens to the values of a column that the type has no more.
@@ -59,6 +64,8 @@ extension BlackbirdModel {
   public static var indexes: [[BlackbirdColumnKeyPath]] { [] }
   /// None.
   public static var uniqueIndexes: [[BlackbirdColumnKeyPath]] { [] }
+  /// None.
+  public static var fullTextSearchableColumns: FullTextIndex { [:] }
   /// An error.
   public static var invalidRowDataMigrationResolution: BlackbirdInvalidRowDataMigrationResolution {
     .throwError

@@ -46,6 +46,8 @@ final class ModelTable: Sendable {
   /// The columns of the primary key, as indices.
   let primaryKey: [Int]
   let indexes: [Index]
+  /// The columns that are searched, in the order of their names.
+  let searchedColumns: [SearchedColumn]
   let allowsInvalidRowDeletion: Bool
   let allowsColumnDataDeletion: Bool
   /// The keys in the order in which the model decodes them.
@@ -108,6 +110,11 @@ final class ModelTable: Sendable {
       try Model.indexes.map { try $0.map { columns[try index($0)].name } },
       try Model.uniqueIndexes.map { try $0.map { columns[try index($0)].name } },
       primaryKey.map { columns[$0].name }, typeName)
+
+    searchedColumns = try Model.fullTextSearchableColumns.columns
+      .filter(\.value.isIndexed)
+      .map { SearchedColumn(name: columns[try index($0.key)].name, weight: $0.value.weight) }
+      .sorted { $0.name < $1.name }
 
     decodingPlan = defaults.requests.map { request in
       if let origin = request.origin, let index = byOrigin[ObjectIdentifier(origin)] {
