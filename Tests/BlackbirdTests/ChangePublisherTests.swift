@@ -217,7 +217,8 @@ import Testing
     }
   }
 
-  @Test func `a table that is made empty is no change of rows, one that is dropped is`() async throws
+  @Test func `a table that is made empty is no change of rows, one that is dropped is`()
+    async throws
   {
     try await withDatabase(schema: "") { db, _ in
       let received = Received<Blackbird.Change>()

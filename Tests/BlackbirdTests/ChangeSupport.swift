@@ -94,6 +94,14 @@ final class Received<Value: Sendable>: Sendable {
   }
 }
 
+/// A number that any thread may raise.
+final class Counter: Sendable {
+  private let value = Atomic(0)
+  var count: Int { value.load(ordering: .sequentiallyConsistent) }
+  func add() { value.add(1, ordering: .sequentiallyConsistent) }
+  func raise(to number: Int) { value.max(number, ordering: .sequentiallyConsistent) }
+}
+
 /// Waits until a condition holds; fails after a bound.
 func eventually(
   _ what: String, isolation: isolated (any Actor)? = #isolation,

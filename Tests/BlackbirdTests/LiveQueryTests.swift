@@ -26,13 +26,6 @@ private struct DaemonModel: Sendable {
   @BlackbirdLiveQuery(tableName: "Post", { try await $0.query("SELECT id FROM Post") }) var ids
 }
 
-/// Counts; from any thread.
-private final class Counter: Sendable {
-  private let value = Atomic(0)
-  var count: Int { value.load(ordering: .relaxed) }
-  func add() { value.add(1, ordering: .relaxed) }
-}
-
 private let mainQueue = DispatchSpecificKey<Bool>()
 
 /// Counts the changes of a model that happen outside the main actor.
@@ -106,7 +99,8 @@ private let mainQueue = DispatchSpecificKey<Bool>()
     }
   }
 
-  @Test @MainActor func `results of the main actor's model change only in its turns`() async throws {
+  @Test @MainActor func `results of the main actor's model change only in its turns`() async throws
+  {
     try await withDatabase { db, _ in
       let model = MaximumModel(db)
       try await model.$maximum.refresh()
@@ -203,7 +197,9 @@ private let mainQueue = DispatchSpecificKey<Bool>()
       let fence = Received<Int>()
       let listener = db.changePublisher(for: "Post").sink { _ in fence.add(1) }
       let before = (reads.count, rowReads.count)
-      for number in 1...20 { try await db.query("UPDATE Post SET url = ? WHERE id = 1", "\(number)") }
+      for number in 1...20 {
+        try await db.query("UPDATE Post SET url = ? WHERE id = 1", "\(number)")
+      }
       await fence.wait(for: 20)
       try await titles.refresh()
       try await row.refresh()

@@ -8,7 +8,7 @@ struct CacheEntries {
       /// The row with this key.
       case row([Blackbird.Value])
       /// The result of a statement that reads this table and no other.
-      case query(String, [Blackbird.Value])
+      case query(String, [SQLValue])
     }
 
     /// The type that asks: two models can share a table.
@@ -65,7 +65,9 @@ struct CacheEntries {
   }
 
   /// Remembers a row that was written, until the commit's own record confirms it.
-  mutating func noteWritten(_ value: any Sendable, _ key: [Blackbird.Value], _ model: ObjectIdentifier, _ token: ChangeToken) {
+  mutating func noteWritten(
+    _ value: any Sendable, _ key: [Blackbird.Value], _ model: ObjectIdentifier, _ token: ChangeToken
+  ) {
     guard written.count < limit else { return }
     written[key, default: [:]][model] = Written(value: value, token: token)
   }
@@ -76,7 +78,7 @@ struct CacheEntries {
   mutating func apply(_ rows: some Sequence<RowChange>, keysAreKnown: Bool, at token: ChangeToken) {
     var counts: [[Blackbird.Value]: Int] = [:]
     for row in rows {
-      counts[row.key.map { RowKeyValues.normal(Blackbird.Value($0)) }, default: 0] += 1
+      counts[RowKeyValues.normal(row.key), default: 0] += 1
     }
     guard !counts.isEmpty else { return }
     guard keysAreKnown else { return dropAll() }

@@ -20,32 +20,6 @@ import Synchronization
 // Two reads at once: both apply the same commits, or one finds that the other has gone further. Then it gives
 // what it has read and puts nothing in.
 
-/// What a question is put as.
-struct CacheRequest: Sendable {
-  var table: String
-  var name: CacheEntries.Name
-  var limit: Int
-
-  /// The row of a model with a key.
-  static func row<T: BlackbirdModel>(of model: T.Type, key: [Blackbird.Value]) -> CacheRequest {
-    CacheRequest(
-      table: T.tableName,
-      name: .init(
-        model: ObjectIdentifier(model), question: .row(key.map { RowKeyValues.normal($0) })),
-      limit: T.cacheLimit)
-  }
-
-  /// The result of a statement that reads a model's table and no other, and gives the same for the same rows.
-  static func query<T: BlackbirdModel>(
-    of model: T.Type, _ sql: String, _ values: [Blackbird.Value]
-  ) -> CacheRequest {
-    CacheRequest(
-      table: T.tableName,
-      name: .init(model: ObjectIdentifier(model), question: .query(sql, values)),
-      limit: T.cacheLimit)
-  }
-}
-
 /// A value in its box: a nil that was read is not to be taken for nothing known.
 private struct CachedValue<Value: Sendable>: Sendable {
   let value: Value
@@ -70,7 +44,16 @@ final class ModelCache: Sendable {
 
   // MARK: Asking
 
-  /// Returns the answer to a question, from memory where it is proven current, else from a snapshot.
+  /// Returns the answer that is in memory, where it is proven current without asking the database.
+  func proven<R: Sendable>(_ request: CacheRequest, in database: Blackbird.Database) -> R? {
+    guard let mark = database.openEngine?.commitMark,
+      let known = known(request, at: mark) as? CachedValue<R>
+    else { return nil }
+    log(database, "hit", request)
+    return known.value
+  }
+
+  /// Returns the answer to a question, from memory where a snapshot proves it current, else from that snapshot.
   ///
   /// - Parameters:
   ///   - weight: how many models a value holds.
@@ -80,12 +63,6 @@ final class ModelCache: Sendable {
     weight: @escaping @Sendable (R) -> Int,
     read: @escaping @Sendable (isolated Blackbird.Database.Core) throws -> R
   ) async throws -> R {
-    if let mark = database.openEngine?.commitMark,
-      let known = known(request, at: mark) as? CachedValue<R>
-    {
-      log(database, "hit", request)
-      return known.value
-    }
     let engine = try await database.engine()
     let (position, moves) = state.withLock { ($0.position, $0.moves) }
     return try await Blackbird.Database.Error.translating {
@@ -108,12 +85,12 @@ final class ModelCache: Sendable {
   /// - Parameter token: the commit's.
   func noteWritten<T: BlackbirdModel>(_ row: T, key: [Blackbird.Value], at token: ChangeToken) {
     guard T.cacheLimit > 0 else { return }
-    let key = key.map { RowKeyValues.normal($0) }
     // As a read would give it.
     let value = CachedValue<T?>(row)
     state.withLock { state in
-      if let position = state.position, position.generation != token.generation
-        || position.number >= token.number
+      if let position = state.position,
+        position.generation != token.generation
+          || position.number >= token.number
       {
         return
       }

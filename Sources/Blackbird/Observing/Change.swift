@@ -65,7 +65,9 @@ extension Blackbird {
     public var columnNames: ColumnNames? { change.columnNames }
 
     /// Whether the row with a primary key of one column may have changed.
-    public func hasPrimaryKeyChanged(_ key: any Sendable) -> Bool { change.hasPrimaryKeyChanged(key) }
+    public func hasPrimaryKeyChanged(_ key: any Sendable) -> Bool {
+      change.hasPrimaryKeyChanged(key)
+    }
 
     /// Whether the row with a primary key of several columns may have changed.
     public func hasMulticolumnPrimaryKeyChanged(_ key: [any Sendable]) -> Bool {
@@ -104,7 +106,11 @@ extension Blackbird.Change {
 enum RowKeyValues {
   /// Returns a key's values; nil where one has no form in the database.
   static func of(_ key: [any Sendable]) -> [Blackbird.Value]? {
-    try? key.map { normal(Blackbird.Value(try ModelArgument.stored($0))) }
+    try? normal(key.map { try ModelArgument.stored($0) })
+  }
+
+  static func normal(_ key: [SQLValue]) -> [Blackbird.Value] {
+    key.map { normal(Blackbird.Value($0)) }
   }
 
   /// A whole number is an integer, whatever the column makes of it.

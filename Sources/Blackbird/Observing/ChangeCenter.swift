@@ -255,12 +255,15 @@ package final class ChangeCenter: Sendable {
   }
 
   private static func log(_ change: TranslatedChange) {
-    if change.isEverything { return Blackbird.log("[Blackbird.Database] anything may have changed") }
+    if change.isEverything {
+      return Blackbird.log("[Blackbird.Database] anything may have changed")
+    }
     for table in change.all {
       let keys = table.primaryKeys.map { "\($0.count)" } ?? "any number of"
       let columns = table.columnNames.map { $0.sorted().joined(separator: ", ") } ?? "all columns"
       Blackbird.log(
-        "[Blackbird.Database] \(table.table): \(keys) rows changed (\(columns)), by \(table.origin)")
+        "[Blackbird.Database] \(table.table): \(keys) rows changed (\(columns)), by \(table.origin)"
+      )
     }
   }
 }
@@ -280,7 +283,9 @@ extension RecentChanges {
       }
     }
     let name = "\"" + table.replacing("\"", with: "\"\"") + "\""
-    return try connection.queryOne("SELECT count(*) FROM \(name)").map { found + (try $0.decode(0)) }
+    return try connection.queryOne("SELECT count(*) FROM \(name)").map {
+      found + (try $0.decode(0))
+    }
   }
 }
 

@@ -28,7 +28,8 @@ extension BlackbirdModel {
   ///     all.
   ///   - multicolumnPrimaryKey: the key, where it has several columns.
   public static func changePublisher(
-    in database: Blackbird.Database, primaryKey: (any Sendable)?, columns: [BlackbirdColumnKeyPath] = [],
+    in database: Blackbird.Database, primaryKey: (any Sendable)?,
+    columns: [BlackbirdColumnKeyPath] = [],
     multicolumnPrimaryKey: [any Sendable]? = nil
   ) -> Blackbird.ModelChangePublisher<Self> {
     let key = multicolumnPrimaryKey ?? primaryKey.map { [$0] }
@@ -50,7 +51,8 @@ extension BlackbirdModel {
   ///
   /// - Parameter ignoredColumns: a commit that changes only these in the row is not published.
   public static func changePublisher(
-    in database: Blackbird.Database, primaryKey: (any Sendable)?, ignoredColumns: [BlackbirdColumnKeyPath]
+    in database: Blackbird.Database, primaryKey: (any Sendable)?,
+    ignoredColumns: [BlackbirdColumnKeyPath]
   ) -> Blackbird.ModelChangePublisher<Self> {
     publisher(
       database, changeFilter(keys: primaryKey.map { [[$0]] }, ignored: ignoredColumns))

@@ -99,7 +99,8 @@ extension Blackbird.Publisher {
   ///   - receiveValue: called one change at a time.
   /// - Returns: what keeps the subscription alive.
   public func sink(
-    receiveCompletion: @escaping @isolated(any) @Sendable (Blackbird.PublisherCompletion) async ->
+    receiveCompletion:
+      @escaping @isolated(any) @Sendable (Blackbird.PublisherCompletion) async ->
       Void,
     receiveValue: @escaping @isolated(any) @Sendable (Output) async -> Void
   ) -> Blackbird.AnyCancellable {

@@ -97,7 +97,7 @@ final class TranslatedChange {
         let layout = layouts?.layout(of: row.table, at: token)
         let columns = Self.columns(of: row, layout)
         if layout?.key == .primaryKey {
-          let key = row.key.map { RowKeyValues.normal(Blackbird.Value($0)) }
+          let key = RowKeyValues.normal(row.key)
           let before = grouped[name]?.byKey[key]
           grouped[name, default: Rows(table: row.table)].byKey[key] = .some(
             Self.union(before, columns))

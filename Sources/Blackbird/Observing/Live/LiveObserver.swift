@@ -115,26 +115,27 @@ final class LiveObserver<Value: Sendable>: Observable, Sendable {
   }
 
   private func rebind(_ change: (inout State) -> Bool) {
-    let (old, refreshing) = state.withLock { state -> (LiveReader<Value>?, State)? in
-      guard change(&state) else { return nil }
-      let before = state
-      state.number += 1
-      state.hasEnded = false
-      state.isLoading = false
-      state.refreshing = []
-      state.snapshot.didLoad = false
-      state.snapshot.error = nil
-      state.reader = nil
-      if let database = state.database, let plan = state.plan {
-        let number = state.number
-        let isolation = isolation
-        let observer = Weakly(observer: self)
-        state.reader = LiveReader(plan, in: database) { event in
-          await Self.deliver(event, number: number, to: isolation, observer)
+    let (old, refreshing) =
+      state.withLock { state -> (LiveReader<Value>?, State)? in
+        guard change(&state) else { return nil }
+        let before = state
+        state.number += 1
+        state.hasEnded = false
+        state.isLoading = false
+        state.refreshing = []
+        state.snapshot.didLoad = false
+        state.snapshot.error = nil
+        state.reader = nil
+        if let database = state.database, let plan = state.plan {
+          let number = state.number
+          let isolation = isolation
+          let observer = Weakly(observer: self)
+          state.reader = LiveReader(plan, in: database) { event in
+            await Self.deliver(event, number: number, to: isolation, observer)
+          }
         }
-      }
-      return (before.reader, before)
-    }.map { ($0.0, $0.1.refreshing) } ?? (nil, [])
+        return (before.reader, before)
+      }.map { ($0.0, $0.1.refreshing) } ?? (nil, [])
     old?.cancel()
     for waiting in refreshing { waiting.continuation.resume(throwing: CancellationError()) }
     tell(\.snapshot)
