@@ -90,7 +90,9 @@ final class Worker: Sendable {
     case "startWorker": return try await startWorker()
     case let verb where verb.hasPrefix("model."): return try await performModels(command)
     case let verb where verb.hasPrefix("blackbird."): return try await performDatabase(command)
-    default: throw Misuse(description: "no such command: \(command.verb)")
+    default:
+      if let answer = try await performValues(command) { return answer }
+      throw Misuse(description: "no such command: \(command.verb)")
     }
     return [:]
   }

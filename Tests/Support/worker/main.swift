@@ -20,5 +20,5 @@ Thread.detachNewThread {
   _exit(0)
 }
 emit("ready", ["pid": .integer(Int64(getpid()))])
-// The commands run in tasks; this thread has nothing more to do.
-while true { pause() }
+// The commands run in tasks; this thread runs those of the main actor.
+while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }

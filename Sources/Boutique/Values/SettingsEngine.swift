@@ -1,0 +1,281 @@
+import BoutiqueDB
+import Foundation
+
+// What memory knows of one settings database, and how it stays true.
+//
+// For: every value of the database in this process. Others' commits come as snapshots from the follower,
+// this process's own as results from the line, both through the inbox; the main actor shows them.
+//
+// Invariants
+//  1. `rows` never goes back: each row remembers the token as of which it is known. A snapshot holds every
+//     commit up to its token, so it wins over a result with the same or an older token. A commit of a
+//     foreign program has no token of its own; the snapshot that follows it has one at least as new.
+//  2. A cell with changes on their way shows them on top of what the last of its own commits left. While
+//     there are any it takes no snapshot: the snapshot may hold a change that is still counted as on its
+//     way, and it would be shown twice.
+//  3. When the last change of a cell has ended it shows `rows`.
+@MainActor
+final class SettingsEngine {
+  nonisolated let location: String
+  nonisolated let database: SettingsDatabase
+  nonisolated let inbox: SettingsInbox
+  nonisolated let line: SettingsLine
+
+  /// The rows as they are known.
+  private(set) var rows: [SettingRow: SQLValue] = [:]
+  /// Whether the rows have been read at all.
+  private(set) var isLoaded = false
+  /// Why the database cannot be read or followed at present.
+  private(set) var trouble: (any Error)?
+  /// Whether it was closed; its values find a new one when they are used again.
+  private(set) var isClosed = false
+
+  /// As of which commit the rows are known; those in `tokens` as of a newer one.
+  private var floor: Int64 = -1
+  private var tokens: [SettingRow: Int64] = [:]
+  private var generation: String?
+
+  private struct CellKey: Hashable {
+    var row: SettingRow
+    var codec: ObjectIdentifier?
+  }
+
+  private struct WeakCell {
+    weak var cell: ValueCell?
+  }
+
+  private var cells: [CellKey: WeakCell] = [:]
+  /// Cells with changes on their way, by the changes' numbers; they must not go away meanwhile.
+  private var changing: [UInt64: ValueCell] = [:]
+  private var follower: Task<Void, Never>?
+  private var vaults: [SecureKeySource.Kind: KeyVault] = [:]
+  /// For a database in memory, whose key need not live longer than it.
+  private var ownVault: KeyVault?
+  private var waiting: [CheckedContinuation<Void, any Error>] = []
+
+  nonisolated init(_ database: SettingsDatabase) {
+    self.database = database
+    location = database.location
+    inbox = SettingsInbox()
+    line = SettingsLine(database: database, inbox: inbox)
+    inbox.connect(self)
+  }
+
+  isolated deinit {
+    follower?.cancel()
+    for continuation in waiting { continuation.resume(throwing: CancellationError()) }
+  }
+
+  // MARK: Cells
+
+  /// Returns the cell of a row; what is stored is read right here when nothing has been read yet.
+  func cell(for row: SettingRow, _ codec: any RowCodec) -> ValueCell {
+    start()
+    let key = CellKey(row: row, codec: codec.identity)
+    if let cell = cells[key]?.cell { return cell }
+    cells = cells.filter { $0.value.cell != nil }
+    let cell = ValueCell(row: row, codec: codec, engine: self)
+    cells[key] = WeakCell(cell: cell)
+    cell.settle()
+    return cell
+  }
+
+  private func cells(of row: SettingRow) -> [ValueCell] {
+    cells.compactMap { $0.key.row == row ? $0.value.cell : nil }
+  }
+
+  private var allCells: [ValueCell] { cells.values.compactMap(\.cell) }
+
+  /// Whether a row of any secret is known.
+  var holdsSecrets: Bool {
+    rows.keys.contains { if case .secret = $0 { true } else { false } }
+  }
+
+  /// Shows a change and puts it into the line.
+  func submit(_ kind: ValueChange.Kind, of cell: ValueCell) -> ValueCommit {
+    let change = ValueChange(
+      number: line.nextNumber(), row: cell.row, codec: cell.codec, kind: kind)
+    changing[change.number] = cell
+    cell.add(change)
+    line.add(change)
+    return ValueCommit(number: change.number, outcome: change.outcome, engine: self)
+  }
+
+  /// Returns the commit of a change that failed before it could be shown.
+  func refuse(_ error: any Error, of cell: ValueCell) -> ValueCommit {
+    let number = line.nextNumber()
+    line.noteFailure(error, of: number)
+    cell.fail(error)
+    report(error, of: cell.row)
+    let outcome = ChangeOutcome()
+    outcome.complete(.failure(error))
+    return ValueCommit(number: number, outcome: outcome, engine: self)
+  }
+
+  /// Returns the keys of a storage of this database.
+  func vault(for storage: SettingsStorage) -> KeyVault {
+    guard let source = storage.keySource else {
+      let vault = ownVault ?? KeyVault(.ephemeral())
+      ownVault = vault
+      return vault
+    }
+    if let vault = vaults[source.kind] { return vault }
+    let vault = KeyVault(source)
+    vaults[source.kind] = vault
+    return vault
+  }
+
+  // MARK: Reading
+
+  private func start() {
+    guard follower == nil, !isClosed else { return }
+    readAtOnce()
+    let following = SettingsFollower(database: database, inbox: inbox)
+    follower = Task.detached { await following.run() }
+  }
+
+  /// Reads the file on this thread, so that the first look at a value sees what is stored.
+  private func readAtOnce() {
+    guard !isLoaded else { return }
+    do {
+      if let path = try database.readablePath {
+        rows =
+          try BoutiqueDB.readOnce(path: path) { connection in
+            try SettingsTables.readAll(on: connection)
+          } ?? [:]
+        isLoaded = true
+      } else {
+        isLoaded = database.isNewborn
+      }
+    } catch {
+      setTrouble(error)
+    }
+  }
+
+  /// Waits until the rows have been read.
+  ///
+  /// - Throws: why they could not be; the reading is tried again all the same.
+  func loaded() async throws {
+    start()
+    if isLoaded { return }
+    try await withCheckedThrowingContinuation { waiting.append($0) }
+  }
+
+  private func setTrouble(_ error: (any Error)?) {
+    let isNews = trouble.map { "\($0)" } != error.map { "\($0)" }
+    trouble = error
+    // That the program has closed its database is no news to it.
+    if let error, isNews, !isClosed, !isEnd(error) { report(error, of: nil) }
+    if isNews { for cell in allCells { cell.refresh() } }
+  }
+
+  private func isEnd(_ error: any Error) -> Bool {
+    if case BoutiqueError.closed = error { true } else { false }
+  }
+
+  private func endWaiting(_ result: Result<Void, any Error>) {
+    let waiting = waiting
+    self.waiting = []
+    for continuation in waiting { continuation.resume(with: result) }
+  }
+
+  // MARK: The inbox
+
+  /// Makes memory agree with everything that has happened so far.
+  func settle() { readInbox() }
+
+  func readInbox() {
+    for message in inbox.take() {
+      switch message {
+      case .rows(let found, let asked, let token, let beginsAnew):
+        take(found, asked: asked, token, beginsAnew: beginsAnew)
+      case .committed(let results, let token): take(results, token)
+      case .failed(let changes, let error):
+        for change in changes { end(change, .failure(error)) }
+      case .trouble(let error):
+        if !isClosed { setTrouble(error) }
+        if !isLoaded { endWaiting(.failure(error)) }
+      }
+    }
+  }
+
+  private func take(
+    _ found: [SettingRow: SQLValue], asked: Set<SettingRow>?, _ token: ChangeToken,
+    beginsAnew: Bool
+  ) {
+    if beginsAnew || generation != token.generation {
+      // Another file, or another history of the same one: numbers cannot be compared.
+      generation = token.generation
+      floor = -1
+      tokens = [:]
+    }
+    var touched: Set<SettingRow> = []
+    for row in asked ?? Set(rows.keys).union(found.keys)
+    where (tokens[row] ?? floor) <= token.number {
+      if rows[row] != found[row] { touched.insert(row) }
+      rows[row] = found[row]
+      if asked != nil { tokens[row] = token.number }
+    }
+    if asked == nil, token.number >= floor {
+      floor = token.number
+      tokens = tokens.filter { $0.value > token.number }
+    }
+    let wasLoaded = isLoaded
+    isLoaded = true
+    setTrouble(nil)
+    for cell in wasLoaded ? touched.flatMap(cells(of:)) : allCells { cell.settle() }
+    endWaiting(.success(()))
+  }
+
+  private func take(
+    _ results: [(change: ValueChange, stored: Result<SQLValue?, any Error>)], _ token: ChangeToken
+  ) {
+    if generation == nil { generation = token.generation }
+    for (change, stored) in results {
+      if case .success(let stored) = stored, generation == token.generation {
+        let known = tokens[change.row] ?? floor
+        // The later of two changes in one transaction has the same token as the first.
+        if token.number > known || ownToken[change.row] == token.number {
+          rows[change.row] = stored
+          tokens[change.row] = token.number
+          ownToken[change.row] = token.number
+        }
+      }
+      end(change, stored)
+    }
+    ownToken = [:]
+  }
+
+  /// Rows whose token is that of the commit being taken, and not of a snapshot.
+  private var ownToken: [SettingRow: Int64] = [:]
+
+  private func end(_ change: ValueChange, _ stored: Result<SQLValue?, any Error>) {
+    guard let cell = changing.removeValue(forKey: change.number) else { return }
+    cell.end(change, stored)
+    for other in cells(of: change.row) where other !== cell { other.settle() }
+    if case .failure(let error) = stored { report(error, of: change.row) }
+  }
+
+  private func report(_ error: any Error, of row: SettingRow?) {
+    SettingsStorage.report(
+      StoredValueProblem(path: location, key: row?.key, error: error))
+  }
+
+  // MARK: The end
+
+  /// Writes what is on its way, and closes the database unless it is the program's own.
+  func close() async throws {
+    let result: Result<Void, any Error>
+    do {
+      try await line.allEnded()
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    isClosed = true
+    follower?.cancel()
+    await database.close()
+    readInbox()
+    try result.get()
+  }
+}
