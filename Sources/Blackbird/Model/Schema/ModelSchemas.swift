@@ -25,7 +25,9 @@ final class ModelSchemas: DatabaseAttachment {
 
   func version(of table: ModelTable) -> Int64? { known.withLock { $0[table.typeID] } }
 
-  func set(_ version: Int64?, for table: ModelTable) { known.withLock { $0[table.typeID] = version } }
+  func set(_ version: Int64?, for table: ModelTable) {
+    known.withLock { $0[table.typeID] = version }
+  }
 }
 
 extension Blackbird.Database {

@@ -13,7 +13,9 @@ struct SchemaDifference: Sendable {
   var missingIndexes: [ModelTable.Index] = []
   var extraIndexes: [StoredTable.Index] = []
 
-  var isEmpty: Bool { !needsRebuild && added.isEmpty && missingIndexes.isEmpty && extraIndexes.isEmpty }
+  var isEmpty: Bool {
+    !needsRebuild && added.isEmpty && missingIndexes.isEmpty && extraIndexes.isEmpty
+  }
 
   /// Whether `ALTER TABLE` and indexes are not enough.
   var needsRebuild: Bool {
@@ -57,7 +59,8 @@ extension ModelTable {
         return "it has no column \(column.name) any more"
       }
       if found.type != column.type {
-        return "its column \(column.name) is \(found.type.rawValue) now, not \(column.type.rawValue)"
+        return
+          "its column \(column.name) is \(found.type.rawValue) now, not \(column.type.rawValue)"
       }
       if found.isNotNull, column.isOptional, !primaryKeyNames.contains(column.name) {
         return "its column \(column.name) is not optional any more"
