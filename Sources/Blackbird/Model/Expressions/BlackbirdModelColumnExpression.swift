@@ -12,17 +12,19 @@ import BoutiqueDB
 /// `==` and `!=` compare as Swift does: nil is equal to nil, and different from every value. A key path that is
 /// no column, and a value that cannot be stored, become the error of the call that uses the condition.
 public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
-  private indirect enum Node: Sendable {
+  indirect enum Node: Sendable {
     case all
     case condition(String, [SQLValue])
     case joined(Node, String, Node)
     case not(Node)
+    /// Words to be found in a column's place of the full-text index, or in all of it.
+    case match(column: String?, query: String)
     case failed(any Error)
   }
 
-  private let node: Node
+  let node: Node
 
-  private init(_ node: Node) { self.node = node }
+  init(_ node: Node) { self.node = node }
 
   /// Creates a condition from SQL and its values; what throws in making them is thrown by the call.
   init(_ make: () throws -> (sql: String, values: [SQLValue])) {
@@ -90,6 +92,10 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
     switch node {
     case .all: return nil
     case .failed(let error): throw error
+    case .match:
+      throw BlackbirdModelError.argumentInvalid(
+        type: try T.table.typeName,
+        description: "match is for fullTextSearch(from:matching:), not for other reads")
     case .condition(let sql, let more):
       values += more
       return sql

@@ -22,16 +22,24 @@ import Synchronization
 final class ModelSchemas: DatabaseAttachment {
   /// The number of the schema when a model's table was looked at last.
   private let known = Mutex<[ObjectIdentifier: Int64]>([:])
+  /// Is told of tables with a full-text index.
+  private let searched: SearchedTables
+
+  init(searched: SearchedTables) { self.searched = searched }
 
   func version(of table: ModelTable) -> Int64? { known.withLock { $0[table.typeID] } }
 
   func set(_ version: Int64?, for table: ModelTable) {
     known.withLock { $0[table.typeID] = version }
+    if version != nil, !table.searchedColumns.isEmpty { searched.insert(table.name) }
   }
 }
 
 extension Blackbird.Database {
-  var schemas: ModelSchemas { attachments.get { ModelSchemas() } }
+  var schemas: ModelSchemas {
+    let searched = searchedTables
+    return attachments.get { ModelSchemas(searched: searched) }
+  }
 
   /// Sees to it that the table of a model is there and fits, unless that is known.
   func prepare(_ table: ModelTable) async throws {
@@ -192,10 +200,10 @@ enum SchemaJudgement: Sendable {
     case .refused(let error): throw error
     case .missing:
       try alteration.create()
-      return .createdTable
+      return table.searchedColumns.isEmpty
+        ? .createdTable : [.createdTable, .migratedFullTextIndex]
     case .differs(let stored, let difference):
-      try alteration.alter(stored, difference)
-      return .migratedTable
+      return try alteration.alter(stored, difference)
     }
   }
 }

@@ -21,7 +21,15 @@ struct SchemaAlteration {
   func create() throws {
     try connection.execute(definition())
     for index in table.indexes { try make(index) }
+    try resolveSearch()
     try SchemaHistory.note(table, after: nil, on: connection)
+  }
+
+  /// Makes the full-text index, or makes it anew where it is not as the model needs it.
+  @discardableResult
+  private func resolveSearch() throws -> Bool {
+    try SearchIndex(table.name)
+      .resolve(columns: table.searchedColumns.map(\.name), on: connection)
   }
 
   private func definition() throws -> String {
@@ -54,7 +62,9 @@ struct SchemaAlteration {
 
   // MARK: Altering
 
-  func alter(_ stored: StoredTable, _ difference: SchemaDifference) throws {
+  func alter(
+    _ stored: StoredTable, _ difference: SchemaDifference
+  ) throws -> BlackbirdModelSchemaResolution {
     try refuseDroppedData(difference)
     let uniques = difference.missingIndexes.filter(\.isUnique)
     let mustThin =
@@ -76,7 +86,12 @@ struct SchemaAlteration {
         }
       }
     }
+    // After a rebuild its triggers are gone with the old table.
+    let changedSearch = try resolveSearch()
     try SchemaHistory.note(table, after: stored, on: connection)
+    var done: BlackbirdModelSchemaResolution = difference.changesTable ? .migratedTable : []
+    if changedSearch { done.insert(.migratedFullTextIndex) }
+    return done
   }
 
   private func refuse(_ description: String) -> BlackbirdTableError {
@@ -223,8 +238,10 @@ struct SchemaAlteration {
         + "AND type IN ('index', 'trigger')", table.name
     ).compactMap { row in
       guard case .text(let name) = row[0], case .text(let sql) = row[1] else { return nil }
-      // The engine makes its own triggers again.
-      let isOurs = name.hasPrefix("boutiquedb_") || name.hasPrefix("\(table.name)+index+")
+      // The engine makes its own triggers again, and so does the full-text index.
+      let isOurs =
+        name.hasPrefix("boutiquedb_") || name.hasPrefix("\(table.name)+index+")
+        || SearchIndex(table.name).isTrigger(name)
       return isOurs ? nil : (name, sql)
     }
   }

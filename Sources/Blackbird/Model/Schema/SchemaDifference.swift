@@ -12,9 +12,13 @@ struct SchemaDifference: Sendable {
   var changesKey = false
   var missingIndexes: [ModelTable.Index] = []
   var extraIndexes: [StoredTable.Index] = []
+  var changesSearch = false
 
-  var isEmpty: Bool {
-    !needsRebuild && added.isEmpty && missingIndexes.isEmpty && extraIndexes.isEmpty
+  var isEmpty: Bool { !changesTable && !changesSearch }
+
+  /// Whether anything but the full-text index has to be done.
+  var changesTable: Bool {
+    needsRebuild || !added.isEmpty || !missingIndexes.isEmpty || !extraIndexes.isEmpty
   }
 
   /// Whether `ALTER TABLE` and indexes are not enough.
@@ -38,6 +42,8 @@ struct SchemaDifference: Sendable {
     }
     dropped = stored.columns.filter { table.columnIndex[$0.name] == nil && !$0.isGenerated }
     changesKey = stored.primaryKey != table.primaryKeyNames
+    changesSearch =
+      !stored.isSearchSound || stored.searchedColumns != table.searchedColumns.map(\.name)
     missingIndexes = table.indexes.filter { index in
       !stored.indexes.contains { $0.columns == index.columns && $0.isUnique == index.isUnique }
     }
