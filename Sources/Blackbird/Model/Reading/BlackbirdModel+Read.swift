@@ -124,7 +124,8 @@ extension BlackbirdModel {
   ) async throws -> [Self] {
     let table = try table
     let named = try ModelArgument.stored(arguments)
-    return try await read(from: database, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)
+    return try await read(
+      from: database, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)
   }
 
   /// Returns the instances for the part of a statement behind `WHERE`, with values by key path.
@@ -136,7 +137,8 @@ extension BlackbirdModel {
   ) async throws -> [Self] {
     let table = try table
     let named = try table.named(arguments)
-    return try await read(from: database, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)
+    return try await read(
+      from: database, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)
   }
 }
 
