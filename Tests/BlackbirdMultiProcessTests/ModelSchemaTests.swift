@@ -16,7 +16,9 @@ extension BlackbirdProcesses {
         var workers: [BlackbirdWorker] = []
         for number in 0..<16 { workers.append(try await scene.opened("worker \(number)")) }
         for (version, act) in [("old", created), ("new", migrated)] {
-          let resolving = workers.map { ($0, $0.begin("model.resolve", ["version": .text(version)])) }
+          let resolving = workers.map {
+            ($0, $0.begin("model.resolve", ["version": .text(version)]))
+          }
           var acts: [Int] = []
           for (worker, id) in resolving {
             acts.append(try await worker.end(of: id, within: .seconds(60))["done"]?.int ?? -1)
@@ -28,7 +30,10 @@ extension BlackbirdProcesses {
               worker,
               worker.begin(
                 "model.write",
-                ["version": .text(version), "number": .integer(Int64(index)), "title": .text("t\(index)")])
+                [
+                  "version": .text(version), "number": .integer(Int64(index)),
+                  "title": .text("t\(index)"),
+                ])
             )
           }
           for (worker, id) in writing { try await worker.end(of: id, within: .seconds(60)) }
@@ -77,7 +82,8 @@ extension BlackbirdProcesses {
       }
     }
 
-    @Test func `an old program gets an error when it cannot work with the new table, and writes nothing`()
+    @Test
+    func `an old program gets an error when it cannot work with the new table, and writes nothing`()
       async throws
     {
       try await withDatabaseScene { scene in
@@ -135,7 +141,8 @@ extension BlackbirdProcesses {
         }
         let last = try await scene.opened("last")
         _ = try await last.perform("model.resolve", ["version": "retyped"])
-        let found = try await scene.shell("SELECT count(*), min(typeof(id)), max(typeof(id)) FROM Post")
+        let found = try await scene.shell(
+          "SELECT count(*), min(typeof(id)), max(typeof(id)) FROM Post")
         #expect(found == ["20000|text|text"])
         try await scene.expectIntegrity()
       }

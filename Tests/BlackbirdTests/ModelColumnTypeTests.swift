@@ -39,10 +39,14 @@ import Testing
   {
     try await withBlackbird { db, _ in
       try await Everything.resolveSchema(in: db)
-      let rows = try await db.query("SELECT name, type, \"notnull\" FROM pragma_table_info('Everything')")
+      let rows = try await db.query(
+        "SELECT name, type, \"notnull\" FROM pragma_table_info('Everything')")
       let found = Dictionary(
         uniqueKeysWithValues: rows.map {
-          ($0["name"]?.stringValue ?? "", "\($0["type"]?.stringValue ?? "") \($0["notnull"]?.intValue ?? -1)")
+          (
+            $0["name"]?.stringValue ?? "",
+            "\($0["type"]?.stringValue ?? "") \($0["notnull"]?.intValue ?? -1)"
+          )
         })
       for name in ["id", "bool", "int", "int8", "uint64", "level", "rank", "cents"] {
         #expect(found[name] == "INTEGER 1", "\(name)")
@@ -70,7 +74,9 @@ import Testing
       #expect(row["colour"] == .text(""))
       #expect(row["level"] == .integer(2))
       #expect(row["words"] == .text("[\"a\",\"b\"]"))
-      #expect(row["place"] == .text(#"{"latitude":1.25,"longitude":-2,"names":{"de":"Hier","en":"Here"}}"#))
+      #expect(
+        row["place"]
+          == .text(#"{"latitude":1.25,"longitude":-2,"names":{"de":"Hier","en":"Here"}}"#))
       #expect(row["cents"] == .integer(-5))
       #expect(row["placeOrNil"] == .null)
     }

@@ -102,7 +102,9 @@ private struct OwnEncoding: BlackbirdModel {
   private func invalid<Model: BlackbirdModel>(_ type: Model.Type) async throws -> String {
     var text = ""
     try await withBlackbird { db, _ in
-      let error = await failure(of: BlackbirdTableError.self) { try await Model.resolveSchema(in: db) }
+      let error = await failure(of: BlackbirdTableError.self) {
+        try await Model.resolveSchema(in: db)
+      }
       switch error {
       case .invalidModel(_, let description)?: text = description
       case .notAColumn(_, let path)?: text = path
@@ -137,7 +139,8 @@ private struct OwnEncoding: BlackbirdModel {
     #expect(article == Article(id: 0, title: "", url: nil))
   }
 
-  @Test func `names that need quoting, and coding keys that differ, reach the table`() async throws {
+  @Test func `names that need quoting, and coding keys that differ, reach the table`() async throws
+  {
     try await withBlackbird { db, _ in
       let item = Renamed(id: 1, title: "One", text: nil)
       try await item.write(to: db)

@@ -8,7 +8,8 @@ import Testing
       for id in 0..<100 {
         let url = id % 4 == 0 ? nil : URL(filePath: "/\(id)")
         let title = id % 3 == 0 ? "The \(id)" : "A \(id)"
-        try Article(id: id, title: title, url: url, score: id % 10).writeIsolated(to: db, core: core)
+        try Article(id: id, title: title, url: url, score: id % 10).writeIsolated(
+          to: db, core: core)
       }
     }
   }
@@ -37,7 +38,10 @@ import Testing
         { _ = try await Episode.read(from: db, primaryKey: 1) },
         { _ = try await Episode.read(from: db, id: 1) },
         { _ = try await Tag.read(from: db, id: "x") },
-        { _ = try await Episode.read(from: db, multicolumnPrimaryKey: ["user": 1, "feed": 1, "x": 1]) },
+        {
+          _ = try await Episode.read(
+            from: db, multicolumnPrimaryKey: ["user": 1, "feed": 1, "x": 1])
+        },
       ] as [@Sendable () async throws -> Void] {
         let error = await failure(of: BlackbirdModelError.self, body)
         guard case .argumentInvalid? = error else {
@@ -206,14 +210,16 @@ import Testing
           try Episode.readIsolated(from: db, core: core, multicolumnPrimaryKey: [1, 2, 3]) != nil)
         #expect(
           try Episode.readIsolated(
-            from: db, core: core, multicolumnPrimaryKey: ["user": 1, "feed": 2, "number": 3]) != nil)
+            from: db, core: core, multicolumnPrimaryKey: ["user": 1, "feed": 2, "number": 3]) != nil
+        )
         let two = try Article.readIsolated(
           from: db, core: core, matching: \.$id < 5, orderBy: .descending(\.$id), limit: 2)
         #expect(two.map(\.id) == [4, 3])
         #expect(try Article.countIsolated(in: db, core: core, matching: \.$id < 5) == 5)
         #expect(try Article.readIsolated(from: db, core: core, sqlWhere: "id = ?", 5).count == 1)
         #expect(
-          try Article.readIsolated(from: db, core: core, sqlWhere: "id = ?", arguments: [5]).count == 1)
+          try Article.readIsolated(from: db, core: core, sqlWhere: "id = ?", arguments: [5]).count
+            == 1)
         #expect(
           try Article.readIsolated(
             from: db, core: core, sqlWhere: "id = :i", arguments: [":i": 5]
@@ -226,8 +232,10 @@ import Testing
           in: db, core: core, columns: [\.$id], matching: \.$id == 5)
         #expect(rows.map { $0[\.$id] } == [5])
         #expect(
-          try Article.queryIsolated(in: db, core: core, columns: [\.$id], primaryKey: 5)?[\.$id] == 5)
-        try Article.queryIsolated(in: db, core: core, "UPDATE $T SET title = ? WHERE id = 5", "five")
+          try Article.queryIsolated(in: db, core: core, columns: [\.$id], primaryKey: 5)?[\.$id]
+            == 5)
+        try Article.queryIsolated(
+          in: db, core: core, "UPDATE $T SET title = ? WHERE id = 5", "five")
         let five = try Article.queryIsolated(
           in: db, core: core, "SELECT title FROM $T WHERE id = :id", arguments: [":id": 5])
         #expect(five.first?[\.$title] == "five")

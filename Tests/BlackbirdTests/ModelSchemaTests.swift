@@ -205,7 +205,8 @@ private enum Indexed {
       #expect(try await Tag.read(from: db, primaryKey: "a")?.slug == "b")
       try await Tag(name: "a", slug: "c", count: 5).write(to: db)
       #expect(try await Tag.read(from: db).map(\.count) == [5])
-      let tables = try await db.query("SELECT name FROM sqlite_schema WHERE name = 'blackbird_schema'")
+      let tables = try await db.query(
+        "SELECT name FROM sqlite_schema WHERE name = 'blackbird_schema'")
       #expect(tables.isEmpty, "nothing was to be noted")
     }
   }
@@ -218,7 +219,8 @@ private enum Indexed {
       #expect(
         read
           == Added.New(
-            id: 1, title: "One", body: "", count: 0, ratio: 0, art: Data(), level: .zero, words: []))
+            id: 1, title: "One", body: "", count: 0, ratio: 0, art: Data(), level: .zero, words: [])
+      )
       // A program that does not know them goes on inserting.
       try await Added.Old(id: 2, title: "Two").write(to: db)
       #expect(try await Added.New.count(in: db) == 2)
@@ -314,7 +316,8 @@ private enum Indexed {
       try await Narrowed.Old(id: 1, value: "12").write(to: db)
       try await Narrowed.Old(id: 2, value: "-3").write(to: db)
       #expect(try await Narrowed.New.resolveSchema(in: db) == .migratedTable)
-      #expect(try await Narrowed.New.read(from: db, orderBy: .ascending(\.$id)).map(\.value) == [12, -3])
+      #expect(
+        try await Narrowed.New.read(from: db, orderBy: .ascending(\.$id)).map(\.value) == [12, -3])
     }
     try await withBlackbird { db, _ in
       for (id, value) in ["12", "a dozen", "012", "1.5", "9223372036854775808"].enumerated() {
@@ -341,7 +344,8 @@ private enum Indexed {
       try await db.execute("CREATE INDEX byHand ON Indexed (b, a)")
       #expect(try await Indexed.New.resolveSchema(in: db) == .migratedTable)
       let names = try await db.query(
-        "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'Indexed' ORDER BY name")
+        "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'Indexed' ORDER BY name"
+      )
       #expect(
         names.map { $0["name"]?.stringValue } == ["Indexed+index+a+b", "Indexed+index+b", "byHand"])
       let clash = await failure(of: Blackbird.Database.Error.self) {
@@ -354,7 +358,8 @@ private enum Indexed {
     }
   }
 
-  @Test func `a unique index over values that repeat is refused, unless rows may go`() async throws {
+  @Test func `a unique index over values that repeat is refused, unless rows may go`() async throws
+  {
     try await withBlackbird { db, _ in
       for id in 1...3 { try await Indexed.Old(id: id, a: "x", b: id / 2).write(to: db) }
       let text = await impossible { try await Indexed.New.resolveSchema(in: db) }
@@ -362,7 +367,10 @@ private enum Indexed {
       #expect(try await Indexed.Old.count(in: db) == 3)
       #expect(try await db.schema(of: "Indexed+index+a") != nil)
       #expect(try await Indexed.NewAtAnyPrice.resolveSchema(in: db) == .migratedTable)
-      #expect(try await Indexed.NewAtAnyPrice.read(from: db, orderBy: .ascending(\.$id)).map(\.id) == [1, 2])
+      #expect(
+        try await Indexed.NewAtAnyPrice.read(from: db, orderBy: .ascending(\.$id)).map(\.id) == [
+          1, 2,
+        ])
     }
   }
 
@@ -529,7 +537,8 @@ private enum Indexed {
     }
   }
 
-  @Test func `what was altered by hand is put right, and a dropped table made again`() async throws {
+  @Test func `what was altered by hand is put right, and a dropped table made again`() async throws
+  {
     try await withBlackbird { db, directory in
       try await Article(id: 1, title: "One", url: nil).write(to: db)
       try await db.execute("DROP INDEX `Article+index+title`")

@@ -15,7 +15,8 @@ import Testing
       let count = try await Tag.update(
         in: db, set: [\.$count: 10, \.$isHidden: true], matching: \.$name != "b")
       #expect(count == 2)
-      #expect(try await Tag.read(from: db, orderBy: .ascending(\.$name)).map(\.count) == [10, 1, 10])
+      #expect(
+        try await Tag.read(from: db, orderBy: .ascending(\.$name)).map(\.count) == [10, 1, 10])
       #expect(try await Tag.count(in: db, matching: \.$isHidden == true) == 2)
       #expect(try await Tag.update(in: db, set: [\.$count: 10], matching: .all) == 1)
       #expect(try await Tag.update(in: db, set: [\.$count: 10], matching: .all) == 0)
@@ -40,7 +41,8 @@ import Testing
       #expect(tags.map(\.ratio) == [1.5, 3, 3])
       #expect(tags.map(\.slug) == ["a", "b!", "c!"])
       try await Tag.update(in: db, set: [\.$count: (\.$count - 1) * 10 / 4], matching: .all)
-      #expect(try await Tag.read(from: db, orderBy: .ascending(\.$name)).map(\.count) == [-2, 2, 5])
+      #expect(
+        try await Tag.read(from: db, orderBy: .ascending(\.$name)).map(\.count) == [-2, 2, 5])
       try await Tag.update(
         in: db, set: [\.$count: \Tag.$count + 1, \.$slug: "z"], matching: \.$name == "c")
       let c = try await Tag.read(from: db, primaryKey: "c")
@@ -55,13 +57,15 @@ import Testing
         try await Episode(user: number, feed: number, number: number).write(to: db)
       }
       let count = try await Episode.update(
-        in: db, set: [\.$number: 50], forMulticolumnPrimaryKeys: [[1, 1, 1], [2, 2, 2], [3, 1, 1]])
+        in: db, set: [\.$number: 50],
+        forMulticolumnPrimaryKeys: [[1, 1, 1], [2, 2, 2], [3, 1, 1]])
       #expect(count == 2)
       #expect(try await Episode.read(from: db, multicolumnPrimaryKey: [1, 1, 50]) != nil)
       #expect(try await Episode.read(from: db, multicolumnPrimaryKey: [2, 2, 50]) != nil)
       #expect(try await Episode.read(from: db, multicolumnPrimaryKey: [3, 3, 3]) != nil)
       try await fill(db)
-      try await Tag.update(in: db, set: [\.$count: \.$count + 5], forPrimaryKeys: ["a", "c", "a", "q"])
+      try await Tag.update(
+        in: db, set: [\.$count: \.$count + 5], forPrimaryKeys: ["a", "c", "a", "q"])
       #expect(try await Tag.read(from: db, orderBy: .ascending(\.$name)).map(\.count) == [5, 1, 7])
       #expect(try await Tag.update(in: db, set: [\.$count: 1], forPrimaryKeys: []) == 0)
     }

@@ -89,7 +89,8 @@ import Testing
     }
   }
 
-  @Test func `a fresh instance overwrites the row with its key, whatever the key is`() async throws {
+  @Test func `a fresh instance overwrites the row with its key, whatever the key is`() async throws
+  {
     try await withBlackbird { db, _ in
       try await Article(id: 1, title: "One", url: URL(filePath: "/")).write(to: db)
       try await Article(id: 1, title: "Uno", url: nil).write(to: db)
@@ -220,7 +221,9 @@ import Testing
       }
       #expect(missing == .primaryKeyNotFound(value: [.text("b")]))
       try await Episode(user: 1, feed: 1, number: 1).write(to: db)
-      let moved = try await Episode.modify(in: db, multicolumnPrimaryKey: [1, 1, 1]) { $0.number = 5 }
+      let moved = try await Episode.modify(in: db, multicolumnPrimaryKey: [1, 1, 1]) {
+        $0.number = 5
+      }
       #expect(moved.number == 5)
       #expect(try await Episode.read(from: db).map(\.number) == [5])
       struct Stop: Error {}
@@ -261,7 +264,9 @@ import Testing
 
   @Test func `twenty thousand models are written, read, and updated by key`() async throws {
     try await withBlackbird { db, _ in
-      let articles = (0..<20_000).map { Article(id: $0, title: "Title \($0)", url: nil, score: $0 % 7) }
+      let articles = (0..<20_000).map {
+        Article(id: $0, title: "Title \($0)", url: nil, score: $0 % 7)
+      }
       try await db.transaction { core in
         for article in articles { try article.writeIsolated(to: db, core: core) }
       }
@@ -275,7 +280,8 @@ import Testing
         }
       }
       let keys = Array(stride(from: 0, to: 20_000, by: 2))
-      #expect(try await Article.update(in: db, set: [\.$score: 100], forPrimaryKeys: keys) == 10_000)
+      #expect(
+        try await Article.update(in: db, set: [\.$score: 100], forPrimaryKeys: keys) == 10_000)
       #expect(try await Article.count(in: db, matching: \.$score == 100) == 10_000)
       #expect(try await Article.count(in: db, matching: .like(\.$title, "%!")) == 20_000)
       let some = try await Article.read(from: db, primaryKeys: keys)

@@ -81,7 +81,9 @@ extension Worker {
       let number = try command.integer("number")
       try await withThrowingTaskGroup { group in
         for _ in 0..<times {
-          group.addTask { try await NewPost.modify(in: database, primaryKey: number) { $0.count += 1 } }
+          group.addTask {
+            try await NewPost.modify(in: database, primaryKey: number) { $0.count += 1 }
+          }
         }
         for try await _ in group {}
       }

@@ -60,7 +60,8 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
       let hasNull = Value._isOptional && stored.contains(.null)
       let others = stored.filter { !$0.isNull }
       let list = try SQLList.text(others)
-      let sql = hasNull ? "(\(name) IN (\(list.text)) OR \(name) IS NULL)" : "\(name) IN (\(list.text))"
+      let sql =
+        hasNull ? "(\(name) IN (\(list.text)) OR \(name) IS NULL)" : "\(name) IN (\(list.text))"
       return (sql, list.values)
     }
   }

@@ -95,7 +95,8 @@ extension BlackbirdModel {
   ) async throws -> [Blackbird.ModelRow<Self>] {
     let table = try table
     let values = try arguments.map { try ModelArgument.stored($0) }
-    return try await run(ModelSelect(sql: table.expanded(query), values: values), in: database, table)
+    return try await run(
+      ModelSelect(sql: table.expanded(query), values: values), in: database, table)
   }
 
   /// Runs any statement with named values, and returns its rows.

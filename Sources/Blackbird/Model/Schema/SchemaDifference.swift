@@ -65,7 +65,8 @@ extension ModelTable {
         return "it has no column \(column.name) any more"
       }
       if found.type != column.type {
-        return "its column \(column.name) is \(found.type.rawValue) now, not \(column.type.rawValue)"
+        return
+          "its column \(column.name) is \(found.type.rawValue) now, not \(column.type.rawValue)"
       }
       if found.isNotNull, column.isOptional, !primaryKeyNames.contains(column.name) {
         return "its column \(column.name) is not optional any more"

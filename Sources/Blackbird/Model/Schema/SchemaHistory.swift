@@ -84,8 +84,11 @@ private enum SchemaShape {
     let columns = columns.map {
       "\(SQLName.quoted($0.name)) \($0.type.rawValue)\($0.isNotNull ? " NOT NULL" : "")"
     }.sorted()
-    func list(_ names: [String]) -> String { names.map { SQLName.quoted($0) }.joined(separator: ", ") }
-    let indexes = indexes.map { ($0.isUnique ? "UNIQUE (" : "INDEX (") + list($0.columns) + ")" }.sorted()
+    func list(_ names: [String]) -> String {
+      names.map { SQLName.quoted($0) }.joined(separator: ", ")
+    }
+    let indexes = indexes.map { ($0.isUnique ? "UNIQUE (" : "INDEX (") + list($0.columns) + ")" }
+      .sorted()
     let search = searched.isEmpty ? [] : ["SEARCH (\(list(searched)))"]
     return (columns + ["PRIMARY KEY (\(list(key)))"] + indexes + search).joined(separator: "; ")
   }

@@ -49,7 +49,8 @@ struct StoredTable: Sendable {
     }
     var keys: [(place: Int64, name: String)] = []
     let columns = try connection.query(
-      "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)", table.name
+      "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)",
+      table.name
     ).compactMap { row -> Column? in
       guard case .text(let name) = row[0], case .text(let type) = row[1] else { return nil }
       if case .integer(let place) = row[4], place > 0 { keys.append((place, name)) }
