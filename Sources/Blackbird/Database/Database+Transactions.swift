@@ -40,12 +40,26 @@ extension Blackbird.Database {
   func write<R: Sendable>(
     _ action: @escaping @Sendable (_ core: isolated Core) throws -> R
   ) async throws -> R {
+    try await transact(action) { engine, body in try await engine.write(body) }
+  }
+
+  /// Runs a closure as ``write(_:)`` does, and says which commit holds it.
+  func writeWithToken<R: Sendable>(
+    _ action: @escaping @Sendable (_ core: isolated Core) throws -> R
+  ) async throws -> (value: R, token: ChangeToken) {
+    try await transact(action) { engine, body in try await engine.writeWithToken(body) }
+  }
+
+  private func transact<R: Sendable, Outcome: Sendable>(
+    _ action: @escaping @Sendable (_ core: isolated Core) throws -> R,
+    _ run: (BoutiqueDB, @escaping @Sendable (BoutiqueConnection) throws -> R) async throws -> Outcome
+  ) async throws -> Outcome {
     let engine = try await engine()
     let searched = searchedTables
     let undo = TransactionUndo()
     do {
       return try await Error.translating {
-        try await engine.write { connection in
+        try await run(engine) { connection in
           let result = try Core.run(on: connection, of: self, undo: undo, action)
           try searched.settle(on: connection)
           return result

@@ -29,7 +29,10 @@ extension Blackbird {
 
     /// What other parts keep for this database.
     let attachments = Attachments()
+    /// Where changes come in, and who hears of them.
+    package let changes = ChangeCenter()
     private let opening: Task<BoutiqueDB, any Swift.Error>
+    private let opened = OpenedEngine()
     private let place: InstanceRegistry.Place?
     private let life = Mutex(Life())
     private static let lastID = Atomic<InstanceID>(0)
@@ -69,8 +72,9 @@ extension Blackbird {
         self.path = nil
         self.options = options
         place = nil
-        opening = Task { [configuration] in
-          try await BoutiqueDB.open(url: BoutiqueDB.inMemoryURL(), configuration: configuration)
+        opening = Task { [configuration, opened] in
+          try await opened.set(
+            BoutiqueDB.open(url: BoutiqueDB.inMemoryURL(), configuration: configuration))
         }
         return
       }
@@ -89,9 +93,10 @@ extension Blackbird {
       self.path = path
       self.options = options
       self.place = place
-      opening = Task { [configuration] in
+      opening = Task { [configuration, opened] in
         do {
-          return try await BoutiqueDB.open(path: path, configuration: configuration)
+          return try await opened.set(
+            BoutiqueDB.open(path: path, configuration: configuration))
         } catch {
           // A failed instance is in nobody's way.
           InstanceRegistry.leave(place)
@@ -142,11 +147,23 @@ extension Blackbird {
 
     /// The open engine; waits until it is open.
     ///
+    /// Whoever has subscribed to changes before hears of what is written with it.
+    ///
     /// - Throws: ``Error`` where it could not be opened or was closed.
     func engine() async throws -> BoutiqueDB {
+      let engine = try await openedEngine()
+      await changes.untilStarted()
+      return engine
+    }
+
+    /// The open engine, for those on whom subscribers wait.
+    func openedEngine() async throws -> BoutiqueDB {
       if isClosed { throw Error.databaseIsClosed }
       return try await opening.value
     }
+
+    /// The engine, if it is open by now.
+    package var openEngine: BoutiqueDB? { opened.engine }
 
     // MARK: Waiting on purpose
 

@@ -75,7 +75,7 @@ enum ChangeReader {
   }
 
   /// - Parameter counter: read before the snapshot was taken.
-  private static func head(
+  static func head(
     continuity: Int64?, counter: UInt32?, on sqlite: Connection
   ) throws -> LogPosition {
     var position = LogPosition(
@@ -143,7 +143,18 @@ enum ChangeReader {
     tail: Tail = .everything,
     on sqlite: Connection
   ) throws -> Batch {
-    let counterBeforeSnapshot = sqlite.walIndexHeader()?.change
+    try changes(
+      after: position, limit: limit, presence: presence, images: images, tail: tail,
+      counter: sqlite.walIndexHeader()?.change, on: sqlite)
+  }
+
+  /// As above, for a snapshot that may have been taken already.
+  ///
+  /// - Parameter counterBeforeSnapshot: the WAL index's change counter as it was before.
+  static func changes(
+    after position: LogPosition, limit: Int, presence: Presence, images: ImageReader? = nil,
+    tail: Tail = .everything, counter counterBeforeSnapshot: UInt32?, on sqlite: Connection
+  ) throws -> Batch {
     var position = position
     var changes: [ChangeSet] = []
     func everything() {

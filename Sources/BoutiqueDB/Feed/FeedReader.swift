@@ -163,13 +163,7 @@ final class FeedReader: ChangeObserver {
       let batch = try ChangeReader.changes(
         after: position, limit: Self.batchSize, presence: presence,
         images: ImageReader(on: sqlite), tail: tail, on: sqlite)
-      var origins: [Int64: ChangeOrigin] = [:]
-      for id in Set(batch.changes.compactMap(\.origin)) {
-        let row = try connection.queryOne(
-          "SELECT pid, label FROM boutiquedb_origin WHERE id = ?", id)
-        if let row { origins[id] = .process(pid: try row.decode(0), label: try row.decode(1)) }
-      }
-      return (batch, origins)
+      return (batch, try ChangeReader.origins(of: batch.changes, on: connection))
     }
     let own = core.hub.monitor.withLock(\.ownOrigin)
     guarded.withLock { guarded in
@@ -185,9 +179,9 @@ final class FeedReader: ChangeObserver {
       }
       if !batch.awaitsAdoption { guarded.adoptedAfter = nil }
       let changes = batch.changes.filter { !$0.isEmpty }.map { change in
-        let origin: ChangeOrigin =
-          change.origin.map { $0 == own ? .thisProcess : origins[$0] ?? .foreign } ?? .foreign
-        return BoutiqueChange(change, generation: batch.position.generation, origin: origin)
+        BoutiqueChange(
+          change, generation: batch.position.generation,
+          origin: change.origin(own: own, known: origins))
       }
       guarded.buffer = changes[...]
     }

@@ -23,11 +23,21 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   }
 
   let node: Node
+  /// Whether it asks for columns of the row alone, so that it is the same as long as the rows are.
+  let isRepeatable: Bool
 
-  init(_ node: Node) { self.node = node }
+  init(_ node: Node, isRepeatable: Bool = true) {
+    self.node = node
+    self.isRepeatable = isRepeatable
+  }
 
   /// Creates a condition from SQL and its values; what throws in making them is thrown by the call.
-  init(_ make: () throws -> (sql: String, values: [SQLValue])) {
+  ///
+  /// - Parameter isRepeatable: whether it asks for columns of the row alone.
+  init(
+    isRepeatable: Bool = false, _ make: () throws -> (sql: String, values: [SQLValue])
+  ) {
+    self.isRepeatable = isRepeatable
     do {
       let (sql, values) = try make()
       node = .condition(sql, values)
@@ -43,7 +53,7 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   public static func valueIn<Value>(
     _ column: KeyPath<T, BlackbirdColumn<Value>>, _ values: [Value]
   ) -> Self {
-    Self {
+    Self(isRepeatable: true) {
       let name = try T.sqlName(of: column)
       let stored = try values.map { try $0._stored() }
       // NULL is in no list.
@@ -67,7 +77,7 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   public static func like<Value>(
     _ column: KeyPath<T, BlackbirdColumn<Value>>, _ pattern: String
   ) -> Self {
-    Self { ("\(try T.sqlName(of: column)) LIKE ?", [.text(pattern)]) }
+    Self(isRepeatable: true) { ("\(try T.sqlName(of: column)) LIKE ?", [.text(pattern)]) }
   }
 
   /// A condition in SQL, with `?` for each value.
@@ -76,10 +86,10 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   }
 
   static func joined(_ a: Self, _ word: String, _ b: Self) -> Self {
-    Self(.joined(a.node, word, b.node))
+    Self(.joined(a.node, word, b.node), isRepeatable: a.isRepeatable && b.isRepeatable)
   }
 
-  static func not(_ a: Self) -> Self { Self(.not(a.node)) }
+  static func not(_ a: Self) -> Self { Self(.not(a.node), isRepeatable: a.isRepeatable) }
 
   /// Returns the condition as SQL, nil for every row, and its values.
   func compiled() throws -> (sql: String?, values: [SQLValue]) {

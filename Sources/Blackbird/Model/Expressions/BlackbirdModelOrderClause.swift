@@ -18,6 +18,11 @@ public struct BlackbirdModelOrderClause<T: BlackbirdModel>: Sendable {
   /// Another order each time.
   public static var random: Self { Self(term: .random) }
 
+  /// Whether it is the same order each time.
+  var isRepeatable: Bool {
+    if case .column = term { true } else { false }
+  }
+
   func text() throws -> String {
     switch term {
     case .column(let path, let isDescending):

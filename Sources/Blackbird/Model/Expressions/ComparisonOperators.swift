@@ -52,7 +52,7 @@ public prefix func ! <T: BlackbirdModel>(
 private func equality<T: BlackbirdModel, Value>(
   _ column: KeyPath<T, BlackbirdColumn<Value>>, _ value: Value?, isNegated: Bool
 ) -> BlackbirdModelColumnExpression<T> {
-  BlackbirdModelColumnExpression {
+  BlackbirdModelColumnExpression(isRepeatable: true) {
     let name = try T.sqlName(of: column)
     let stored = try value?._stored() ?? .null
     if stored.isNull { return ("\(name) IS \(isNegated ? "NOT " : "")NULL", []) }
@@ -65,7 +65,7 @@ private func equality<T: BlackbirdModel, Value>(
 private func comparison<T: BlackbirdModel, Value>(
   _ column: KeyPath<T, BlackbirdColumn<Value>>, _ sign: String, _ value: Value
 ) -> BlackbirdModelColumnExpression<T> {
-  BlackbirdModelColumnExpression {
+  BlackbirdModelColumnExpression(isRepeatable: true) {
     ("\(try T.sqlName(of: column)) \(sign) ?", [try value._stored()])
   }
 }

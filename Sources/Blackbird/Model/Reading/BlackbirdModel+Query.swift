@@ -18,7 +18,9 @@ extension BlackbirdModel {
     let table = try table
     let select = try ModelSelect(
       try table.select(columns), matching: matching, orderBy: orderBy, limit: limit, offset: offset)
-    return try await database.read(table) { core in try core.modelRows(select, table) }
+    return try await database.read(table, cacheRequest { select.cacheRequest }, weight: \.count) {
+      core in try core.modelRows(select, table)
+    }
   }
 
   /// Returns some columns of the row with a value of the primary key's one column; nil where there is none.

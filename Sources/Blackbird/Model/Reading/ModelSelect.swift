@@ -5,6 +5,8 @@ struct ModelSelect<T: BlackbirdModel>: Sendable {
   var sql: String
   var values: [SQLValue] = []
   var named: [String: SQLValue]?
+  /// Whether it reads the model's table and no other, and gives the same for the same rows.
+  private(set) var isRepeatable = false
 
   init(sql: String, values: [SQLValue] = [], named: [String: SQLValue]? = nil) {
     self.sql = sql
@@ -18,6 +20,7 @@ struct ModelSelect<T: BlackbirdModel>: Sendable {
     orderBy: [BlackbirdModelOrderClause<T>] = [], limit: Int? = nil, offset: Int? = nil
   ) throws {
     sql = start
+    isRepeatable = matching?.isRepeatable ?? true && orderBy.allSatisfy(\.isRepeatable)
     if let matching {
       let (condition, arguments) = try matching.compiled()
       if let condition { sql += " WHERE \(condition)" }

@@ -22,9 +22,16 @@ extension BlackbirdModel {
     in database: Blackbird.Database, multicolumnPrimaryKey: [any Sendable],
     changes: @escaping @Sendable (inout Self) throws -> Void
   ) async throws -> Self {
-    try await database.write(try table) { core in
-      try modifyIsolated(
+    guard cacheLimit > 0 else {
+      return try await database.write(try table) { core in
+        try modifyIsolated(
+          in: database, core: core, multicolumnPrimaryKey: multicolumnPrimaryKey, changes: changes)
+      }
+    }
+    return try await database.writeRemembering(try table, Self.self) { core in
+      let instance = try modifyIsolated(
         in: database, core: core, multicolumnPrimaryKey: multicolumnPrimaryKey, changes: changes)
+      return (instance, try instance.primaryKeyValues().map(\.sqlValue))
     }
   }
 

@@ -14,7 +14,15 @@ extension BlackbirdModel {
     guard try ColumnCollector(self, of: table, values: false).isChanged(in: database.id) else {
       return
     }
-    try await database.write(table) { core in try writeIsolated(to: database, core: core) }
+    guard Self.cacheLimit > 0 else {
+      return try await database.write(table) { core in
+        try writeIsolated(to: database, core: core)
+      }
+    }
+    try await database.writeRemembering(table, Self.self) { core in
+      try writeIsolated(to: database, core: core)
+      return ((), try primaryKeyValues().map(\.sqlValue))
+    }
   }
 
   /// Writes the instance, inside a transaction.
