@@ -11,7 +11,9 @@ extension BlackbirdModel {
   ///   ``BlackbirdModelError``, ``BlackbirdTableError``, or `CancellationError`.
   public func write(to database: Blackbird.Database) async throws {
     let table = try Self.table
-    guard try ColumnCollector(self, of: table, values: false).isChanged(in: database.id) else { return }
+    guard try ColumnCollector(self, of: table, values: false).isChanged(in: database.id) else {
+      return
+    }
     guard Self.cacheLimit > 0 else {
       return try await database.write(table) { core in
         try writeIsolated(to: database, core: core)
