@@ -16,7 +16,8 @@ extension SearchIndex {
   /// Makes the objects as a model with these searched columns needs them, and indexes all rows where
   /// anything had to be made.
   ///
-  /// Run it in the transaction that makes or alters the table, after the alteration.
+  /// Run it in the transaction that makes or alters the table, after the alteration. An alteration that drops
+  /// a column drops the table first, and the triggers with it: SQLite drops no column that a trigger names.
   ///
   /// - Returns: whether anything was changed.
   @discardableResult
@@ -31,14 +32,6 @@ extension SearchIndex {
     return true
   }
 
-  /// Removes the triggers, which would keep SQLite from dropping a column that they name.
-  ///
-  /// ``resolve(columns:on:)`` must follow in the same transaction.
-  func removeTriggers(on connection: BoutiqueConnection) throws {
-    for trigger in triggers { try connection.execute("DROP TRIGGER IF EXISTS \(quoted(trigger))") }
-    try removeForeignObjects(on: connection)
-  }
-
   /// Removes everything that belongs to the index.
   func remove(on connection: BoutiqueConnection) throws {
     for trigger in triggers { try connection.execute("DROP TRIGGER IF EXISTS \(quoted(trigger))") }
@@ -49,15 +42,22 @@ extension SearchIndex {
 
   /// Makes the index anew from the rows, where SQLite has found it damaged.
   func rebuild(on connection: BoutiqueConnection) throws {
-    let columns = try indexedColumns(on: connection).map(Self.sourceName)
+    let columns = try indexedColumns(on: connection)
     try remove(on: connection)
-    try resolve(columns: columns, on: connection)
+    try resolve(columns: columns.map(Self.sourceName), on: connection)
   }
 
   /// The columns of the index, in its order; empty where there is none.
+  ///
+  /// From its text: SQLite does not open an FTS5 table that is damaged badly enough.
   func indexedColumns(on connection: BoutiqueConnection) throws -> [String] {
-    try connection.query("SELECT name FROM pragma_table_info(?) ORDER BY cid", name)
-      .map { try $0.decode("name", as: String.self) }
+    let row = try connection.queryOne("SELECT sql FROM sqlite_schema WHERE name = ?", name)
+    guard case .text(let sql)? = row?[0], let start = sql.firstRange(of: "USING fts5("),
+      let end = sql.firstRange(of: ", tokenize =")
+    else { return [] }
+    return sql[start.upperBound..<end.lowerBound].split(separator: ", ").map {
+      String($0.dropFirst().dropLast()).replacing("\"\"", with: "\"")
+    }
   }
 
   private func objects(on connection: BoutiqueConnection) throws -> [String: String] {
@@ -103,7 +103,7 @@ extension SearchIndex {
   /// Its triggers write into the FTS5 table, so that no connection of ours could write a row of the table.
   /// It makes what is missing when it opens the file again.
   private func foreignObjects(on connection: BoutiqueConnection) throws -> [String] {
-    let names = ["Insert", "Update", "Delete"].map { "\(table)+FTS\($0)" } + ["\(table)+FTS"]
+    let names = foreignTriggers + ["\(table)+FTS"]
     return try connection.query(
       "SELECT name FROM sqlite_schema WHERE name IN (?, ?, ?, ?)", arguments: names
     ).map { try $0.decode("name", as: String.self) }

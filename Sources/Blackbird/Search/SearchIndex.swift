@@ -126,7 +126,10 @@ struct SearchIndex {
       + "WHERE NOT EXISTS (SELECT 1 FROM \(quoted(notes)) WHERE \(same));"
   }
 
-  func quoted(_ name: String) -> String {
+  func quoted(_ name: String) -> String { Self.quoted(name) }
+
+  /// FTS5's own query language knows names in double quotes only.
+  static func quoted(_ name: String) -> String {
     "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
       + "\""
   }
@@ -140,4 +143,13 @@ extension SearchIndex {
         table.hasSuffix("+Search_\($0)")
       }
   }
+}
+
+extension SearchIndex {
+  /// Whether a trigger belongs to the index, as it is here or on Apple systems.
+  func isTrigger(_ name: String) -> Bool {
+    triggers.contains(name) || foreignTriggers.contains(name)
+  }
+
+  var foreignTriggers: [String] { ["Insert", "Update", "Delete"].map { "\(table)+FTS\($0)" } }
 }

@@ -96,7 +96,9 @@ extension Bool: BlackbirdColumnWrappable, BlackbirdStorableAsInteger {
   /// Returns whether the number is not 0.
   public static func from(unifiedRepresentation: Int64) -> Bool { unifiedRepresentation != 0 }
   /// Returns whether the value is a number other than 0.
-  public static func fromValue(_ value: Blackbird.Value) -> Bool? { value.int64Value.map { $0 != 0 } }
+  public static func fromValue(_ value: Blackbird.Value) -> Bool? {
+    value.int64Value.map { $0 != 0 }
+  }
   /// Returns whether an INTEGER is not 0.
   public static func _restored(_ value: SQLValue) -> Bool? {
     guard case .integer(let number) = value else { return nil }
@@ -131,5 +133,7 @@ extension Float: BlackbirdColumnWrappable, BlackbirdStorableAsDouble {
     value.doubleValue.map { Float($0) }
   }
   /// Returns the number nearest to a REAL or INTEGER.
-  public static func _restored(_ value: SQLValue) -> Float? { Double._restored(value).map { Float($0) } }
+  public static func _restored(_ value: SQLValue) -> Float? {
+    Double._restored(value).map { Float($0) }
+  }
 }

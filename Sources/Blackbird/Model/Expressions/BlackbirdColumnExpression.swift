@@ -46,7 +46,9 @@ public func * <T: BlackbirdModel, Value>(
   column: KeyPath<T, BlackbirdColumn<Value>>, value: Value
 ) -> BlackbirdColumnExpression<T> { .of(column, "*", value) }
 
-/// A column's value divided by another; of whole numbers the whole part. By zero it is NULL.
+/// A column's value divided by another.
+///
+/// Of whole numbers it is the whole part. By zero it is NULL, which a column that is not optional refuses.
 public func / <T: BlackbirdModel, Value>(
   column: KeyPath<T, BlackbirdColumn<Value>>, value: Value
 ) -> BlackbirdColumnExpression<T> { .of(column, "/", value) }

@@ -12,19 +12,21 @@ import BoutiqueDB
 /// `==` and `!=` compare as Swift does: nil is equal to nil, and different from every value. A key path that is
 /// no column, and a value that cannot be stored, become the error of the call that uses the condition.
 public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
-  private indirect enum Node: Sendable {
+  indirect enum Node: Sendable {
     case all
     case condition(String, [SQLValue])
     case joined(Node, String, Node)
     case not(Node)
+    /// Words to be found in a column's place of the full-text index, or in all of it.
+    case match(column: String?, query: String)
     case failed(any Error)
   }
 
-  private let node: Node
+  let node: Node
   /// Whether it asks for columns of the row alone, so that it is the same as long as the rows are.
   let isRepeatable: Bool
 
-  private init(_ node: Node, isRepeatable: Bool = true) {
+  init(_ node: Node, isRepeatable: Bool = false) {
     self.node = node
     self.isRepeatable = isRepeatable
   }
@@ -45,7 +47,7 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   }
 
   /// Every row.
-  public static var all: Self { Self(.all) }
+  public static var all: Self { Self(.all, isRepeatable: true) }
 
   /// The condition that a column has one of some values.
   public static func valueIn<Value>(
@@ -58,7 +60,8 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
       let hasNull = Value._isOptional && stored.contains(.null)
       let others = stored.filter { !$0.isNull }
       let list = try SQLList.text(others)
-      let sql = hasNull ? "(\(name) IN (\(list.text)) OR \(name) IS NULL)" : "\(name) IN (\(list.text))"
+      let sql =
+        hasNull ? "(\(name) IN (\(list.text)) OR \(name) IS NULL)" : "\(name) IN (\(list.text))"
       return (sql, list.values)
     }
   }
@@ -99,6 +102,10 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
     switch node {
     case .all: return nil
     case .failed(let error): throw error
+    case .match:
+      throw BlackbirdModelError.argumentInvalid(
+        type: try T.table.typeName,
+        description: "match is for fullTextSearch(from:matching:), not for other reads")
     case .condition(let sql, let more):
       values += more
       return sql

@@ -50,7 +50,8 @@ extension ModelTable {
     guard values.count == primaryKey.count else {
       throw BlackbirdModelError.argumentInvalid(
         type: typeName,
-        description: "its primary key has the columns (\(primaryKeyNames.joined(separator: ", "))), "
+        description:
+          "its primary key has the columns (\(primaryKeyNames.joined(separator: ", "))), "
           + "and \(values.count) values were given")
     }
     return try values.map { try ModelArgument.stored($0) }
@@ -61,7 +62,8 @@ extension ModelTable {
     guard Set(values.keys) == Set(primaryKeyNames) else {
       throw BlackbirdModelError.argumentInvalid(
         type: typeName,
-        description: "its primary key has the columns (\(primaryKeyNames.joined(separator: ", "))), "
+        description:
+          "its primary key has the columns (\(primaryKeyNames.joined(separator: ", "))), "
           + "not (\(values.keys.sorted().joined(separator: ", ")))")
     }
     return try key(primaryKeyNames.compactMap { values[$0] })

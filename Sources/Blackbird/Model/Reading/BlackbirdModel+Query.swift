@@ -95,7 +95,8 @@ extension BlackbirdModel {
   ) async throws -> [Blackbird.ModelRow<Self>] {
     let table = try table
     let values = try arguments.map { try ModelArgument.stored($0) }
-    return try await run(ModelSelect(sql: table.expanded(query), values: values), in: database, table)
+    return try await run(
+      ModelSelect(sql: table.expanded(query), values: values), in: database, table)
   }
 
   /// Runs any statement with named values, and returns its rows.
@@ -127,7 +128,10 @@ extension BlackbirdModel {
     _ select: ModelSelect<Self>, in database: Blackbird.Database, _ table: ModelTable
   ) async throws -> [Blackbird.ModelRow<Self>] {
     try await database.retrying(table) {
-      try await database.run(select.sql) { core in try core.modelRows(select, table) }
+      try await database.run(select.sql) { core in
+        try core.requireKnown(table)
+        return try core.modelRows(select, table)
+      }
     }
   }
 

@@ -131,7 +131,8 @@ extension BlackbirdModel {
   ) async throws -> [Self] {
     let table = try table
     let named = try ModelArgument.stored(arguments)
-    return try await read(from: database, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)
+    return try await read(
+      from: database, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)
   }
 
   /// Returns the instances for the part of a statement behind `WHERE`, with values by key path.
@@ -143,7 +144,8 @@ extension BlackbirdModel {
   ) async throws -> [Self] {
     let table = try table
     let named = try table.named(arguments)
-    return try await read(from: database, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)
+    return try await read(
+      from: database, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)
   }
 }
 

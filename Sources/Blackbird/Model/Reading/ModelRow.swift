@@ -111,7 +111,8 @@ final class ModelRowShape: Sendable {
       guard column.accepts(values[place]) else {
         throw BlackbirdModelError.storedValueInvalid(
           BlackbirdModelError.StoredValue(
-            table: table.name, column: column.name, expected: column.valueType, found: values[place]))
+            table: table.name, column: column.name, expected: column.valueType, found: values[place]
+          ))
       }
     }
     return values

@@ -9,8 +9,9 @@ import Synchronization
 // 3. Inside a user's transaction the look and the act are part of that transaction, and what this process
 //    remembers of them is forgotten when it is rolled back.
 // 4. What is remembered is the number of the schema at the look (`PRAGMA schema_version`), which every
-//    change of any table moves. A write compares it, once a transaction, and looks again where it has moved.
-//    A read names its columns, so one that is gone or of another type ends it with an error; then it looks.
+//    change of any table moves. Every transaction that uses the model compares it first, in its own snapshot,
+//    and there is another look where it has moved. To leave that to errors would not do: a column whose type
+//    has changed is compared by other rules, without any error.
 // 5. Once a model has been used here it alters nothing any more: a table that has changed since was altered
 //    by somebody newer. It is used as it is where the model can work with it, and refused otherwise.
 // 6. At first use the same is found out from `SchemaHistory`.
@@ -21,14 +22,24 @@ import Synchronization
 final class ModelSchemas: DatabaseAttachment {
   /// The number of the schema when a model's table was looked at last.
   private let known = Mutex<[ObjectIdentifier: Int64]>([:])
+  /// Is told of tables with a full-text index.
+  private let searched: SearchedTables
+
+  init(searched: SearchedTables) { self.searched = searched }
 
   func version(of table: ModelTable) -> Int64? { known.withLock { $0[table.typeID] } }
 
-  func set(_ version: Int64?, for table: ModelTable) { known.withLock { $0[table.typeID] = version } }
+  func set(_ version: Int64?, for table: ModelTable) {
+    known.withLock { $0[table.typeID] = version }
+    if version != nil, !table.searchedColumns.isEmpty { searched.insert(table.name) }
+  }
 }
 
 extension Blackbird.Database {
-  var schemas: ModelSchemas { attachments.get { ModelSchemas() } }
+  var schemas: ModelSchemas {
+    let searched = searchedTables
+    return attachments.get { ModelSchemas(searched: searched) }
+  }
 
   /// Sees to it that the table of a model is there and fits, unless that is known.
   func prepare(_ table: ModelTable) async throws {
@@ -81,7 +92,12 @@ extension Blackbird.Database {
     _ body: @escaping @Sendable (_ core: isolated Core) throws -> R
   ) async throws -> R {
     try await waitArtificially()
-    return try await retrying(table) { try await read(body) }
+    return try await retrying(table) {
+      try await read { core in
+        try core.requireKnown(table)
+        return try body(core)
+      }
+    }
   }
 
   /// Does something with the table of a model there, and again where the table has changed.
@@ -89,15 +105,11 @@ extension Blackbird.Database {
     _ table: ModelTable, _ body: @Sendable () async throws -> R
   ) async throws -> R {
     try await prepare(table)
-    var attempts = 0
     while true {
       do {
         return try await body()
-      } catch {
-        attempts += 1
-        guard attempts < 4, !(error is CancellationError), try await hasChanged(table) else {
-          throw error
-        }
+      } catch is SchemaHasMoved {
+        try await resolve(table, isExplicit: true)
       }
     }
   }
@@ -112,29 +124,19 @@ extension Blackbird.Database {
     return try await write(body)
   }
 
-  /// After a read has failed: looks whether that comes of a table that was altered.
-  ///
-  /// - Returns: whether to try again.
-  /// - Throws: ``BlackbirdTableError/schemaChangedByAnother(type:description:)`` where the model cannot work with it.
-  private func hasChanged(_ table: ModelTable) async throws -> Bool {
-    guard let version = schemas.version(of: table) else { return true }
-    let (judgement, now) = try await read { core -> (SchemaJudgement?, Int64) in
-      let connection = try core.connection()
-      let now = try connection.schemaVersion()
-      guard now != version else { return (nil, now) }
-      return (try SchemaJudgement.of(table, wasUsed: true, on: connection), now)
-    }
-    switch judgement {
-    case nil: return false
-    case .refused(let error): throw error
-    case .fits: schemas.set(now, for: table)
-    case .missing, .differs: try await resolve(table, isExplicit: true)
-    }
-    return true
-  }
 }
 
+/// Thrown inside a snapshot in which the schema is not the one that was looked at; never leaves the library.
+private struct SchemaHasMoved: Error {}
+
 extension Blackbird.Database.Core {
+  /// Throws where the schema is not the one of the last look at a table.
+  func requireKnown(_ table: ModelTable) throws {
+    guard try connection().schemaVersion() == database.schemas.version(of: table) else {
+      throw SchemaHasMoved()
+    }
+  }
+
   /// Sees to it that the table of a model is there and fits, in this transaction.
   func prepare(_ table: ModelTable) throws {
     guard !checkedModels.contains(table.typeID) else { return }
@@ -198,10 +200,10 @@ enum SchemaJudgement: Sendable {
     case .refused(let error): throw error
     case .missing:
       try alteration.create()
-      return .createdTable
+      return table.searchedColumns.isEmpty
+        ? .createdTable : [.createdTable, .migratedFullTextIndex]
     case .differs(let stored, let difference):
-      try alteration.alter(stored, difference)
-      return .migratedTable
+      return try alteration.alter(stored, difference)
     }
   }
 }

@@ -21,7 +21,15 @@ struct SchemaAlteration {
   func create() throws {
     try connection.execute(definition())
     for index in table.indexes { try make(index) }
+    try resolveSearch()
     try SchemaHistory.note(table, after: nil, on: connection)
+  }
+
+  /// Makes the full-text index, or makes it anew where it is not as the model needs it.
+  @discardableResult
+  private func resolveSearch() throws -> Bool {
+    try SearchIndex(table.name)
+      .resolve(columns: table.searchedColumns.map(\.name), on: connection)
   }
 
   private func definition() throws -> String {
@@ -32,7 +40,8 @@ struct SchemaAlteration {
     // need the key of a row that is gone.
     let isRowID = key.count == 1 && key[0].type == .integer
     parts.append("PRIMARY KEY (\(list(table.primaryKeyNames)))")
-    return "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))\(isRowID ? "" : " WITHOUT ROWID")"
+    return
+      "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))\(isRowID ? "" : " WITHOUT ROWID")"
   }
 
   private func definition(of column: ModelTable.Column, isKey: Bool) -> String {
@@ -53,11 +62,14 @@ struct SchemaAlteration {
 
   // MARK: Altering
 
-  func alter(_ stored: StoredTable, _ difference: SchemaDifference) throws {
+  func alter(
+    _ stored: StoredTable, _ difference: SchemaDifference
+  ) throws -> BlackbirdModelSchemaResolution {
     try refuseDroppedData(difference)
     let uniques = difference.missingIndexes.filter(\.isUnique)
     let mustThin =
-      table.allowsInvalidRowDeletion && uniques.contains { (try? hasDuplicates($0, stored)) ?? true }
+      table.allowsInvalidRowDeletion
+      && uniques.contains { (try? hasDuplicates($0, stored)) ?? true }
     if difference.needsRebuild || mustThin {
       try rebuild(stored, difference)
     } else {
@@ -69,10 +81,17 @@ struct SchemaAlteration {
         try connection.execute("DROP INDEX \(SQLName.quoted(index.name))")
       }
       for index in difference.missingIndexes {
-        try uniquely("the index over (\(index.columns.joined(separator: ", ")))") { try make(index) }
+        try uniquely("the index over (\(index.columns.joined(separator: ", ")))") {
+          try make(index)
+        }
       }
     }
+    // After a rebuild its triggers are gone with the old table.
+    let changedSearch = try resolveSearch()
     try SchemaHistory.note(table, after: stored, on: connection)
+    var done: BlackbirdModelSchemaResolution = difference.changesTable ? .migratedTable : []
+    if changedSearch { done.insert(.migratedFullTextIndex) }
+    return done
   }
 
   private func refuse(_ description: String) -> BlackbirdTableError {
@@ -106,10 +125,13 @@ struct SchemaAlteration {
     }
     let kept = try objectsMadeByHand()
     let copy = "temp.blackbird_rebuild"
-    let values = try table.columns.map { try "\(value(of: $0, stored, difference)) AS \(SQLName.quoted($0.name))" }
+    let values = try table.columns.map {
+      try "\(value(of: $0, stored, difference)) AS \(SQLName.quoted($0.name))"
+    }
     try connection.execute("DROP TABLE IF EXISTS \(copy)")
     try connection.execute(
-      "CREATE TEMP TABLE blackbird_rebuild AS SELECT \(values.joined(separator: ", ")) FROM \(name)")
+      "CREATE TEMP TABLE blackbird_rebuild AS SELECT \(values.joined(separator: ", ")) FROM \(name)"
+    )
     try checkValues(in: copy, difference)
     try connection.execute("DROP TABLE \(name)")
     try connection.execute(definition())
@@ -146,7 +168,8 @@ struct SchemaAlteration {
           + "\(SchemaConversion.isExact(quoted, to: column.type)), 0)")
       if case .integer(let count)? = count?[0], count > 0 {
         throw refuse(
-          "\(count) rows hold a value in the column \(column.name) that is no \(column.type.rawValue)")
+          "\(count) rows hold a value in the column \(column.name) that is no \(column.type.rawValue)"
+        )
       }
     }
     return "CASE WHEN \(quoted) IS NULL OR NOT coalesce("
@@ -158,11 +181,14 @@ struct SchemaAlteration {
   private func checkValues(in copy: String, _ difference: SchemaDifference) throws {
     let checked = difference.added + difference.retyped + difference.tightened
     let keys = Set(table.primaryKeyNames)
-    for column in checked where !column.isOptional || difference.retyped.contains(where: { $0.name == column.name }) {
+    for column in checked
+    where !column.isOptional || difference.retyped.contains(where: { $0.name == column.name }) {
       let quoted = SQLName.quoted(column.name)
       var unfit: [SQLValue] = []
       try connection.forEachRow("SELECT DISTINCT \(quoted) FROM \(copy)") { row in
-        if !column.accepts(row[0]) || row[0].isNull && keys.contains(column.name) { unfit.append(row[0]) }
+        if !column.accepts(row[0]) || row[0].isNull && keys.contains(column.name) {
+          unfit.append(row[0])
+        }
       }
       guard let first = unfit.first else { continue }
       guard table.allowsInvalidRowDeletion else {
@@ -179,7 +205,8 @@ struct SchemaAlteration {
 
   private func hasDuplicates(_ index: ModelTable.Index, _ stored: StoredTable) throws -> Bool {
     guard index.columns.allSatisfy({ stored.column($0) != nil }) else { return true }
-    let nonNull = index.columns.map { "\(SQLName.quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
+    let nonNull = index.columns.map { "\(SQLName.quoted($0)) IS NOT NULL" }.joined(
+      separator: " AND ")
     return try connection.queryOne(
       "SELECT 1 FROM \(name) WHERE \(nonNull) GROUP BY \(list(index.columns)) HAVING count(*) > 1")
       != nil
@@ -201,7 +228,8 @@ struct SchemaAlteration {
         + "WHERE m.type = 'table' AND f.\"table\" = ? COLLATE NOCASE", table.name)
     guard case .text(let other)? = reference?[0] else { return }
     throw refuse(
-      "\(other) refers to it, which a transaction in progress would break; call resolveSchema(in:) before")
+      "\(other) refers to it, which a transaction in progress would break; call resolveSchema(in:) before"
+    )
   }
 
   private func objectsMadeByHand() throws -> [(name: String, sql: String)] {
@@ -210,8 +238,10 @@ struct SchemaAlteration {
         + "AND type IN ('index', 'trigger')", table.name
     ).compactMap { row in
       guard case .text(let name) = row[0], case .text(let sql) = row[1] else { return nil }
-      // The engine makes its own triggers again.
-      let isOurs = name.hasPrefix("boutiquedb_") || name.hasPrefix("\(table.name)+index+")
+      // The engine makes its own triggers again, and so does the full-text index.
+      let isOurs =
+        name.hasPrefix("boutiquedb_") || name.hasPrefix("\(table.name)+index+")
+        || SearchIndex(table.name).isTrigger(name)
       return isOurs ? nil : (name, sql)
     }
   }
@@ -258,7 +288,8 @@ private enum SchemaConversion {
       case .data: "WHEN 'blob' THEN 1 WHEN 'text' THEN 1"
       }
     // A blob is no text, even where its bytes are: an empty one is.
-    let blob = type == .data ? "" : " WHEN 'blob' THEN length(\(column)) = 0 AND \(type == .text ? 1 : 0)"
+    let blob =
+      type == .data ? "" : " WHEN 'blob' THEN length(\(column)) = 0 AND \(type == .text ? 1 : 0)"
     return "CASE typeof(\(column)) \(cases)\(blob) ELSE 0 END"
   }
 }

@@ -12,8 +12,14 @@ struct SchemaDifference: Sendable {
   var changesKey = false
   var missingIndexes: [ModelTable.Index] = []
   var extraIndexes: [StoredTable.Index] = []
+  var changesSearch = false
 
-  var isEmpty: Bool { !needsRebuild && added.isEmpty && missingIndexes.isEmpty && extraIndexes.isEmpty }
+  var isEmpty: Bool { !changesTable && !changesSearch }
+
+  /// Whether anything but the full-text index has to be done.
+  var changesTable: Bool {
+    needsRebuild || !added.isEmpty || !missingIndexes.isEmpty || !extraIndexes.isEmpty
+  }
 
   /// Whether `ALTER TABLE` and indexes are not enough.
   var needsRebuild: Bool {
@@ -36,6 +42,8 @@ struct SchemaDifference: Sendable {
     }
     dropped = stored.columns.filter { table.columnIndex[$0.name] == nil && !$0.isGenerated }
     changesKey = stored.primaryKey != table.primaryKeyNames
+    changesSearch =
+      !stored.isSearchSound || stored.searchedColumns != table.searchedColumns.map(\.name)
     missingIndexes = table.indexes.filter { index in
       !stored.indexes.contains { $0.columns == index.columns && $0.isUnique == index.isUnique }
     }
@@ -57,7 +65,8 @@ extension ModelTable {
         return "it has no column \(column.name) any more"
       }
       if found.type != column.type {
-        return "its column \(column.name) is \(found.type.rawValue) now, not \(column.type.rawValue)"
+        return
+          "its column \(column.name) is \(found.type.rawValue) now, not \(column.type.rawValue)"
       }
       if found.isNotNull, column.isOptional, !primaryKeyNames.contains(column.name) {
         return "its column \(column.name) is not optional any more"

@@ -57,7 +57,7 @@ extension ModelTable {
     let keys = Set(primaryKeyNames)
     return SchemaShape.text(
       columns.map { ($0.name, $0.type, !$0.isOptional || keys.contains($0.name)) },
-      key: primaryKeyNames, indexes: indexes)
+      key: primaryKeyNames, indexes: indexes, searched: searchedColumns.map(\.name))
   }
 }
 
@@ -72,20 +72,24 @@ extension StoredTable {
       key: primaryKey,
       indexes: indexes.filter { table.isOwn($0) }.map {
         ModelTable.Index(columns: $0.columns, isUnique: $0.isUnique)
-      })
+      }, searched: searchedColumns)
   }
 }
 
 private enum SchemaShape {
   static func text(
     _ columns: [(name: String, type: Blackbird.ColumnType, isNotNull: Bool)], key: [String],
-    indexes: [ModelTable.Index]
+    indexes: [ModelTable.Index], searched: [String]
   ) -> String {
     let columns = columns.map {
       "\(SQLName.quoted($0.name)) \($0.type.rawValue)\($0.isNotNull ? " NOT NULL" : "")"
     }.sorted()
-    func list(_ names: [String]) -> String { names.map { SQLName.quoted($0) }.joined(separator: ", ") }
-    let indexes = indexes.map { ($0.isUnique ? "UNIQUE (" : "INDEX (") + list($0.columns) + ")" }.sorted()
-    return (columns + ["PRIMARY KEY (\(list(key)))"] + indexes).joined(separator: "; ")
+    func list(_ names: [String]) -> String {
+      names.map { SQLName.quoted($0) }.joined(separator: ", ")
+    }
+    let indexes = indexes.map { ($0.isUnique ? "UNIQUE (" : "INDEX (") + list($0.columns) + ")" }
+      .sorted()
+    let search = searched.isEmpty ? [] : ["SEARCH (\(list(searched)))"]
+    return (columns + ["PRIMARY KEY (\(list(key)))"] + indexes + search).joined(separator: "; ")
   }
 }

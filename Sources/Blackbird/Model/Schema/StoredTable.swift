@@ -23,6 +23,10 @@ struct StoredTable: Sendable {
   let columns: [Column]
   let primaryKey: [String]
   let indexes: [Index]
+  /// The columns of its full-text index, by name; empty where it has none.
+  let searchedColumns: [String]
+  /// Whether the full-text index is complete as it is; also where there is none.
+  let isSearchSound: Bool
 
   func column(_ name: String) -> Column? { columns.first { $0.name == name } }
 
@@ -45,7 +49,8 @@ struct StoredTable: Sendable {
     }
     var keys: [(place: Int64, name: String)] = []
     let columns = try connection.query(
-      "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)", table.name
+      "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)",
+      table.name
     ).compactMap { row -> Column? in
       guard case .text(let name) = row[0], case .text(let type) = row[1] else { return nil }
       if case .integer(let place) = row[4], place > 0 { keys.append((place, name)) }
@@ -53,10 +58,13 @@ struct StoredTable: Sendable {
         name: name, type: affinity(type), isNotNull: row[2] == .integer(1),
         hasDefault: !row[3].isNull, isGenerated: row[5] != .integer(0))
     }
+    let index = SearchIndex(table.name)
+    let searched = try index.indexedColumns(on: connection).map(SearchIndex.sourceName).sorted()
     return StoredTable(
       name: table.name, columns: columns,
       primaryKey: keys.sorted { $0.place < $1.place }.map(\.name),
-      indexes: try indexes(of: table.name, on: connection))
+      indexes: try indexes(of: table.name, on: connection), searchedColumns: searched,
+      isSearchSound: try index.isResolved(columns: searched, on: connection))
   }
 
   private static func indexes(

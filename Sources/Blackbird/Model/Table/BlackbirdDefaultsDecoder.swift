@@ -46,9 +46,12 @@ public final class BlackbirdDefaultsDecoder: Decoder {
       .init(codingPath: [], debugDescription: "\(type) has no value for zero, empty or nil"))
   }
 
-  fileprivate func value<Item: Decodable>(_ type: Item.Type) throws -> Item {
+  func value<Item: Decodable>(_ type: Item.Type) throws -> Item {
     if let wrappable = type as? any BlackbirdColumnWrappable.Type {
       guard let value = wrappable._placeholder as? Item else { throw hasNoDefault(type) }
+      return value
+    }
+    if let cases = type as? any CaseIterable.Type, let value = firstCase(cases) as? Item {
       return value
     }
     return try Item(from: BlackbirdDefaultsDecoder())
@@ -76,3 +79,5 @@ private struct DefaultValueContainer: UniformSingleValueContainer {
   func decodeNil() -> Bool { true }
   func load<Item: Decodable>(_ type: Item.Type) throws -> Item { try defaults.value(type) }
 }
+
+private func firstCase<Cases: CaseIterable>(_ type: Cases.Type) -> Cases? { type.allCases.first }

@@ -79,7 +79,8 @@ final class ModelTable: Sendable {
     }
     // Every column of the prototype has an origin of its own, by which key paths and keys are told apart.
     let byOrigin = Dictionary(
-      found.enumerated().map { (ObjectIdentifier($1.column.origin), $0) }, uniquingKeysWith: { a, _ in a })
+      found.enumerated().map { (ObjectIdentifier($1.column.origin), $0) },
+      uniquingKeysWith: { a, _ in a })
     let columns = found.map { Self.column($0.name, type(of: $0.column).valueType) }
     let columnIndex = Dictionary(
       columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { a, _ in a })

@@ -94,12 +94,7 @@ final class RowDecoder: Decoder {
 
   fileprivate func load<Item: Decodable>(_ type: Item.Type, _ key: some CodingKey) throws -> Item {
     guard let found = find(key), found.column >= 0 else {
-      if let wrappable = type as? any BlackbirdColumnWrappable.Type,
-        let value = wrappable._placeholder as? Item
-      {
-        return value
-      }
-      return try Item(from: BlackbirdDefaultsDecoder())
+      return try BlackbirdDefaultsDecoder().value(type)
     }
     column = found.column
     if found.isWrapper { return try Item(from: self) }
@@ -113,7 +108,9 @@ final class RowDecoder: Decoder {
       return try Item(from: self)
     }
     let value = values[column]
-    guard let item = (wrappable._restored(value) ?? wrappable.fromValue(Blackbird.Value(value))) as? Item
+    guard
+      let item = (wrappable._restored(value) ?? wrappable.fromValue(Blackbird.Value(value)))
+        as? Item
     else { throw failure(type) }
     return item
   }

@@ -11,7 +11,9 @@ extension BlackbirdModel {
   ///   ``BlackbirdModelError``, ``BlackbirdTableError``, or `CancellationError`.
   public func write(to database: Blackbird.Database) async throws {
     let table = try Self.table
-    guard try ColumnCollector(self, of: table, values: false).isChanged(in: database.id) else { return }
+    guard try ColumnCollector(self, of: table, values: false).isChanged(in: database.id) else {
+      return
+    }
     guard Self.cacheLimit > 0 else {
       return try await database.write(table) { core in
         try writeIsolated(to: database, core: core)
@@ -35,7 +37,8 @@ extension BlackbirdModel {
     try core.prepare(table)
     let changed = columns.changed(in: database.id)
     // With another key it is another row, about which nothing is known.
-    let isNew = changed.count == table.columns.count || changed.contains(where: table.primaryKey.contains)
+    let isNew =
+      changed.count == table.columns.count || changed.contains(where: table.primaryKey.contains)
     let key = table.primaryKey.map { columns.values[$0] }
     if isNew {
       try core.run(table.statements.upsert, columns.values)
@@ -50,7 +53,9 @@ extension BlackbirdModel {
 
   /// Deletes the row with the instance's primary key; nothing happens where there is none.
   public func delete(from database: Blackbird.Database) async throws {
-    try await database.write(try Self.table) { core in try deleteIsolated(from: database, core: core) }
+    try await database.write(try Self.table) { core in
+      try deleteIsolated(from: database, core: core)
+    }
   }
 
   /// Deletes the row with the instance's primary key, inside a transaction.
@@ -141,7 +146,9 @@ extension ColumnCollector {
   /// copy of the instance may have kept, under the same origin, a value that this one has not.
   fileprivate func unsavedOrigins(in database: Int64) -> [ColumnOrigin] {
     var counts: [ObjectIdentifier: Int] = [:]
-    for origin in origins where origin.isShared { counts[ObjectIdentifier(origin), default: 0] += 1 }
+    for origin in origins where origin.isShared {
+      counts[ObjectIdentifier(origin), default: 0] += 1
+    }
     return origins.filter { origin in
       guard !origin.isSaved(in: database) else { return false }
       return !origin.isShared || counts[ObjectIdentifier(origin)] == origins.count
