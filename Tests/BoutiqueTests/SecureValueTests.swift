@@ -148,15 +148,19 @@ struct SecureValueTests {
           URL(filePath: "/bin/cp"), arguments: ["-r", directory.file(name), copy])
         cp.waitUntilExit()
         guard let data = FileManager.default.contents(atPath: copy) else { continue }
-        for text in [secret, "battery", "visible text"] where data.range(of: Data(text.utf8)) != nil {
+        for text in [secret, "battery", "visible text"] where data.range(of: Data(text.utf8)) != nil
+        {
           seen.insert(text)
         }
       }
       #expect(seen == ["visible text"])
       let sealed = try readSealed(directory.file("settings.db"))
       #expect(sealed["yes"]?.count == sealed["no"]?.count)
-      #expect(sealed["one"].map { Array($0.dropFirst(17)) } != sealed["two"].map { Array($0.dropFirst(17)) })
-      let key = try #require(FileManager.default.contents(atPath: directory.file("keys/settings.key")))
+      #expect(
+        sealed["one"].map { Array($0.dropFirst(17)) }
+          != sealed["two"].map { Array($0.dropFirst(17)) })
+      let key = try #require(
+        FileManager.default.contents(atPath: directory.file("keys/settings.key")))
       #expect(key.count == 32)
     }
   }
@@ -167,7 +171,10 @@ struct SecureValueTests {
       try token.set("x")
       #expect(try mode(directory.file("keys/settings.key")) == 0o600)
       #expect(try mode(directory.file("keys")) == 0o700)
-      #expect(try FileManager.default.contentsOfDirectory(atPath: directory.file("keys")) == ["settings.key"])
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: directory.file("keys")) == [
+          "settings.key"
+        ])
     }
   }
 
@@ -256,7 +263,9 @@ struct SecureValueTests {
       let file = directory.file("keys/settings.key")
       let key = try #require(FileManager.default.contents(atPath: file))
 
-      @MainActor func found(_ change: @MainActor () throws -> Void) async throws -> SecureValueError? {
+      @MainActor func found(_ change: @MainActor () throws -> Void) async throws
+        -> SecureValueError?
+      {
         try change()
         defer { try? FileManager.default.removeItem(atPath: file) }
         let before = FileManager.default.contents(atPath: file)
@@ -309,7 +318,9 @@ struct SecureValueTests {
       try FileManager.default.setAttributes(
         [.posixPermissions: 0o700], ofItemAtPath: directory.file("keys"))
       // Lost, while there is something that was sealed with it.
-      #expect(try await found { try? FileManager.default.removeItem(atPath: file) } == .keyMissing(path: file))
+      #expect(
+        try await found { try? FileManager.default.removeItem(atPath: file) }
+          == .keyMissing(path: file))
       try put(key)
       #expect(try token.get() == "x")
     }

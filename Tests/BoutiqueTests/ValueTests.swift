@@ -176,7 +176,8 @@ struct ValueTests {
     }
   }
 
-  @Test func `the sequence begins with the present value and tells each change once`() async throws {
+  @Test func `the sequence begins with the present value and tells each change once`() async throws
+  {
     try await withSettings { storage, _ in
       let values = Values(storage)
       var found = values.$list.values.makeAsyncIterator()

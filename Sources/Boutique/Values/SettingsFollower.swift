@@ -57,7 +57,10 @@ struct SettingsFollower: Sendable {
       ) { connection, changes -> ([SettingRow: SQLValue], Set<SettingRow>?) in
         var asked: Set<SettingRow>? = change.isEverything ? nil : []
         for change in changes {
-          guard let rows = SettingsTables.rows(in: change) else { asked = nil; break }
+          guard let rows = SettingsTables.rows(in: change) else {
+            asked = nil
+            break
+          }
           asked?.formUnion(rows)
         }
         guard let asked else { return (try SettingsTables.readAll(on: connection), nil) }

@@ -67,7 +67,7 @@ final class ValueCell {
 
   /// Takes what the engine knows of the row, unless changes are on their way.
   func settle() {
-    if pending.isEmpty, engine.isLoaded { setBase(engine.rows[row]) }
+    if pending.isEmpty, engine.isLoaded { setBase(engine.stored(in: row)) }
     refresh()
   }
 
