@@ -186,7 +186,7 @@ final class SettingsEngine {
         take(found, asked: asked, token, beginsAnew: beginsAnew)
       case .committed(let results, let token): take(results, token)
       case .failed(let changes, let error):
-        for change in changes { end(change, .failure(error)) }
+        end(changes.map { ($0, .failure(error)) })
       case .trouble(let error):
         if !isClosed { setTrouble(error) }
         if !isLoaded { endWaiting(.failure(error)) }
@@ -212,14 +212,22 @@ final class SettingsEngine {
       commit: results.compactMap { change, stored in
         if case .success(let stored) = stored { (change.row, stored) } else { nil }
       }, token)
-    for (change, stored) in results { end(change, stored) }
+    end(results)
   }
 
-  private func end(_ change: ValueChange, _ stored: Result<SQLValue?, any Error>) {
-    guard let cell = changing.removeValue(forKey: change.number) else { return }
-    cell.end(change, stored)
-    for other in cells(of: change.row) where other !== cell { other.settle() }
-    if case .failure(let error) = stored { report(error, of: change.row) }
+  private func end(_ results: [(change: ValueChange, stored: Result<SQLValue?, any Error>)]) {
+    var ended:
+      [ObjectIdentifier: (cell: ValueCell, results: [(ValueChange, Result<SQLValue?, any Error>)])] =
+        [:]
+    for (change, stored) in results {
+      guard let cell = changing.removeValue(forKey: change.number) else { continue }
+      ended[ObjectIdentifier(cell), default: (cell, [])].results.append((change, stored))
+      if case .failure(let error) = stored { report(error, of: change.row) }
+    }
+    for (cell, results) in ended.values {
+      cell.end(results)
+      for other in cells(of: cell.row) where other !== cell { other.settle() }
+    }
   }
 
   private func report(_ error: any Error, of row: SettingRow?) {
