@@ -88,6 +88,8 @@ final class Worker: Sendable {
     case "fill": return try fill(command)
     case "remove": unlink(try command.text("path"))
     case "startWorker": return try await startWorker()
+    // Stores of the product Boutique.
+    case let verb where verb.hasPrefix("store."): return try await performOnStore(command)
     default:
       if let answer = try await performValues(command) { return answer }
       throw Misuse(description: "no such command: \(command.verb)")
