@@ -3,8 +3,8 @@
 // Files of its own, beside those of the keys:
 //   .lock       locked by flock(2): shared to read, exclusively to write. Holds two numbers of 8 bytes: the last
 //               sequence given to a key, and how many transactions there have been.
-//   .new-…      what is to become a file of a key.
-//   .journal    what is left to do of a transaction that is decided: which .new files get which names, which
+//   .new        a directory: what is to become files of keys.
+//   .journal    what is left to do of a transaction that is decided: which new files get which names, which
 //               files go.
 //
 // Invariants
@@ -16,11 +16,11 @@
 //  4. A sequence is given once. The number is on the disk before a file has it; when .lock is lost, the largest
 //     sequence of all files takes its place.
 //
-// Steps of a transaction: lock → finish what .journal says → count → write .new files, each synced → .journal
+// Steps of a transaction: lock → finish what .journal says → count → write new files, each synced → .journal
 // (with one file: none; the rename decides) → renames and removals → sync the directory → remove .journal → unlock.
 //
-// At death the kernel takes the lock away. Before .journal: .new files stay, which the next process that comes
-// removes; after it: the next one finishes. No room: .new files are removed again, nothing was changed.
+// At death the kernel takes the lock away. Before .journal: new files stay, which the next one to write removes;
+// after it: the next one to come finishes. No room: new files are removed again, nothing was changed.
 
 import BoutiqueDB
 import Foundation
@@ -51,7 +51,7 @@ final class DiskDirectory {
   }
 
   private struct Journal: Codable {
-    /// Names by the .new files that get them.
+    /// Names by the new files that get them.
     var moves: [String: String] = [:]
     var removals: [String] = []
   }
@@ -60,7 +60,6 @@ final class DiskDirectory {
   private let lockTimeout: Duration
   private var history = UUID().uuidString
   private var lock: CInt = -1
-  private var hasRemovedLeftovers = false
   private var index: [String: Known] = [:]
   /// Of which transaction the index is; nil before the first look.
   private var indexed: Int64?
@@ -77,6 +76,7 @@ final class DiskDirectory {
   private func file(_ name: String) -> String { path + "/" + name }
   private var lockPath: String { file(".lock") }
   private var journalPath: String { file(".journal") }
+  private func newFile(_ name: String) -> String { path + "/.new/" + name }
 
   // MARK: The lock
 
@@ -93,7 +93,6 @@ final class DiskDirectory {
       lock = -1
       history = UUID().uuidString
       (index, indexed, gone, goneSince) = ([:], nil, [], 0)
-      hasRemovedLeftovers = false
     }
     do {
       try FileManager.default.createDirectory(
@@ -183,37 +182,16 @@ final class DiskDirectory {
     try locked(LOCK_EX) {
       var counters = try counters()
       let before = counters.transaction
-      try removeLeftovers()
-      // What there is under each name in the end.
-      var last: [String: StorageOperation?] = [:]
-      var order: [String] = []
-      var areNew: Set<String> = []
-      func put(_ name: String, _ operation: StorageOperation?) {
-        if last.updateValue(operation, forKey: name) == nil { order.append(name) }
-      }
-      for operation in operations {
-        switch operation {
-        case .write(let key, _): put(DiskItemFile.name(of: key), operation)
-        case .remove(let key):
-          put(DiskItemFile.name(of: key), nil)
-          areNew.insert(DiskItemFile.name(of: key))
-        case .removeAll:
-          areNew.formUnion(last.keys)
-          (last, order) = ([:], [])
-          for name in try DiskFileCalls.names(in: path) {
-            put(name, nil)
-            areNew.insert(name)
-          }
-        }
-      }
+      try prepareNewFiles()
+      let ends = try ends(of: operations)
       counters.transaction += 1
-      let (journal, sequences) = try stage(order, last, areNew, &counters)
+      let (journal, sequences) = try stage(ends, &counters)
       let isSingle = journal.moves.count + journal.removals.count == 1
       do {
         try write(counters)
         if isSingle { try finish(journal) } else { try decide(journal) }
       } catch {
-        for new in journal.moves.keys { unlink(file(new)) }
+        for new in journal.moves.keys { unlink(newFile(new)) }
         throw error
       }
       if !isSingle { try finish(journal) }
@@ -221,33 +199,66 @@ final class DiskDirectory {
     }
   }
 
+  /// What several operations leave of one name.
+  private struct End {
+    /// The key and the data; nil when there is nothing.
+    var content: (key: CacheKey, data: Data)?
+    /// Whether what was there before is gone in any case.
+    var isNew: Bool
+    /// The place in the order of writing.
+    var rank: Int
+  }
+
+  /// Returns what operations come to, name by name, in the order in which new ones are written.
+  private func ends(of operations: [StorageOperation]) throws -> [(name: String, end: End)] {
+    var ends: [String: End] = [:]
+    var rank = 0
+    for operation in operations {
+      rank += 1
+      switch operation {
+      case .write(let key, let data):
+        let name = DiskItemFile.name(of: key)
+        let old = ends[name]
+        ends[name] = End(
+          content: (key, data), isNew: old?.isNew ?? false,
+          rank: old?.content == nil ? rank : old?.rank ?? rank)
+      case .remove(let key):
+        ends[DiskItemFile.name(of: key)] = End(content: nil, isNew: true, rank: rank)
+      case .removeAll:
+        for name in Set(ends.keys).union(try DiskFileCalls.names(in: path)) {
+          ends[name] = End(content: nil, isNew: true, rank: rank)
+        }
+      }
+    }
+    return ends.map { ($0.key, $0.value) }.sorted { $0.end.rank < $1.end.rank }
+  }
+
   private func stage(
-    _ order: [String], _ last: [String: StorageOperation?], _ areNew: Set<String>,
-    _ counters: inout Counters
+    _ ends: [(name: String, end: End)], _ counters: inout Counters
   ) throws -> (Journal, sequences: [String: Int64]) {
     let now = Date()
     var journal = Journal()
     var sequences: [String: Int64] = [:]
     do {
-      for name in order {
-        guard case .write(let key, let data) = last[name] ?? nil else {
+      for (name, end) in ends {
+        guard let (key, data) = end.content else {
           journal.removals.append(name)
           continue
         }
         var item = DiskItemFile(sequence: 0, created: now, updated: now, key: key)
-        if !areNew.contains(name), let old = try readHead(name) {
+        if !end.isNew, let old = try readHead(name) {
           (item.sequence, item.created) = (old.sequence, old.created)
         } else {
           counters.sequence += 1
           item.sequence = counters.sequence
         }
-        let new = ".new-" + UUID().uuidString
-        try DiskFileCalls.create(file(new), [item.head, data])
+        let new = UUID().uuidString
+        try DiskFileCalls.create(newFile(new), [item.head, data])
         journal.moves[new] = name
         sequences[name] = item.sequence
       }
     } catch {
-      for new in journal.moves.keys { unlink(file(new)) }
+      for new in journal.moves.keys { unlink(newFile(new)) }
       throw error
     }
     return (journal, sequences)
@@ -255,7 +266,7 @@ final class DiskDirectory {
 
   /// Makes what was staged certain to be done.
   private func decide(_ journal: Journal) throws {
-    let new = file(".new-journal-" + UUID().uuidString)
+    let new = newFile("journal")
     try DiskFileCalls.create(new, [try JSONEncoder().encode(journal)])
     do {
       try DiskFileCalls.move(new, to: journalPath)
@@ -278,23 +289,19 @@ final class DiskDirectory {
 
   private func finish(_ journal: Journal) throws {
     for (new, name) in journal.moves {
-      try DiskFileCalls.move(file(new), to: file(name), mayBeMissing: true)
+      try DiskFileCalls.move(newFile(new), to: file(name), mayBeMissing: true)
     }
     for name in journal.removals { try DiskFileCalls.remove(file(name)) }
     try DiskFileCalls.syncDirectory(path)
     try DiskFileCalls.remove(journalPath)
   }
 
-  /// Removes what processes have left that died before their transaction was decided.
-  private func removeLeftovers() throws {
-    guard !hasRemovedLeftovers, let directory = opendir(path) else { return }
-    hasRemovedLeftovers = true
-    defer { closedir(directory) }
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name.hasPrefix(".new-") { unlink(file(name)) }
+  /// Makes the directory for new files, and removes what those left there who died before they had decided.
+  private func prepareNewFiles() throws {
+    guard mkdir(path + "/.new", 0o700) != 0 else { return }
+    guard errno == EEXIST else { throw DiskFileCalls.failure("mkdir", path + "/.new") }
+    for name in try DiskFileCalls.names(in: path + "/.new") {
+      try DiskFileCalls.remove(newFile(name))
     }
   }
 

@@ -98,7 +98,8 @@ public actor SQLiteStorageEngine {
 
   func noteFailure(_ error: any Error, of db: BoutiqueDB) {
     switch error {
-    case BoutiqueError.fileReplaced, BoutiqueError.closed:
+    case BoutiqueError.fileReplaced, BoutiqueError.closed, BoutiqueError.directoryMissing,
+      BoutiqueError.fileMissing:
       SharedDatabases.forget(db)
       if prepared === db { prepared = nil }
     default: break

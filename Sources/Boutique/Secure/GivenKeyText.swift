@@ -18,7 +18,8 @@ enum GivenKeyText {
     let source = "the systemd credential “\(name)”"
     guard let directory = getenv("CREDENTIALS_DIRECTORY") else {
       throw SecureValueError.keyNotGiven(
-        source: source, message: "CREDENTIALS_DIRECTORY is not set; is LoadCredential= in the unit?")
+        source: source, message: "CREDENTIALS_DIRECTORY is not set; is LoadCredential= in the unit?"
+      )
     }
     guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
       throw SecureValueError.keyNotGiven(source: source, message: "that is no name of a file")

@@ -46,7 +46,8 @@ struct KeyFile: Sendable {
 
   private var directory: String {
     let directory = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
-    return directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
+    return directory.count > 1 && directory.hasSuffix("/")
+      ? String(directory.dropLast()) : directory
   }
 
   private var name: String { URL(filePath: path).lastPathComponent }

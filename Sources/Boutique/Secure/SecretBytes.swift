@@ -51,7 +51,8 @@ enum SecretMemory {
       sodium_free(bytes)
       throw error
     }
-    return Data(bytesNoCopy: bytes, count: count, deallocator: .custom { bytes, _ in sodium_free(bytes) })
+    return Data(
+      bytesNoCopy: bytes, count: count, deallocator: .custom { bytes, _ in sodium_free(bytes) })
   }
 
   /// Moves data into such memory and wipes where it was.

@@ -12,7 +12,9 @@ final class SecretKey: Sendable {
   /// Takes a key of 32 bytes.
   init(_ key: SecretBytes) throws {
     bytes = try SecretBytes(count: 3 * Self.length) { all in
-      key.withBytes { all.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(Self.length))) }
+      key.withBytes {
+        all.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(Self.length)))
+      }
       guard let start = all.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
       for number in 1...2 {
         crypto_kdf_derive_from_key(

@@ -12,6 +12,8 @@
 //     that comes while a step is made makes another one follow (`isStepNeeded`).
 //  5. Nothing is written before the items are there: a store that cannot read does not overwrite.
 //  6. A step changes memory, and tells its events, without a suspension in between. A writer returns after that.
+//  7. A step may come between a commit of this store and the news of it to the writer. Memory has it then, but what
+//     this store did is told when the writer knows; what such a step removed is kept until then (`taken`).
 //
 // Of a chain of operations all are in one transaction, so in one step.
 //
@@ -31,9 +33,21 @@ extension Store {
     let prepared = try await PreparedChanges.prepare(changes, identifier: identifier)
     guard !prepared.operations.isEmpty else { return }
     try Task.checkCancellation()
-    try await source.apply(prepared.operations)
+    let own = OwnChanges(prepared)
+    beingWritten.append(own)
+    do {
+      defer { beingWritten.removeAll { $0 === own } }
+      try await source.apply(prepared.operations)
+    } catch {
+      // Somebody else has removed what this store wanted to remove.
+      if !own.taken.isEmpty {
+        tell(StoreEvent(operation: .remove, items: Array(own.taken.values), origin: .unknown))
+      }
+      throw error
+    }
     try await withCheckedThrowingContinuation { continuation in
-      written.append(WrittenChanges(changes: prepared, continuation: continuation))
+      own.continuation = continuation
+      written.append(own)
       follow()
     }
   }
@@ -60,17 +74,25 @@ extension Store {
     written = []
     do {
       let changes = try await source.changes(since: position)
-      let step = try await StoreStep.prepare(changes, contents, own: own.map(\.changes))
+      let early = beingWritten + written
+      let step = try await StoreStep.prepare(
+        changes, contents, own: own.map(\.changes), early: early.map(\.changes))
       if !hasLoaded, let first = step.unreadable.min(by: { $0.key < $1.key }) { throw first.value }
-      take(step, own.map(\.changes))
-      for write in own { write.continuation.resume() }
+      take(step, own, early)
+      for changes in own { changes.continuation?.resume() }
     } catch {
       fail(error, own)
     }
   }
 
-  private func take(_ step: StoreStep<Item>, _ own: [PreparedChanges<Item>]) {
-    let events = own.flatMap { $0.events(before: contents) } + step.events
+  private func take(
+    _ step: StoreStep<Item>, _ own: [OwnChanges<Item>], _ early: [OwnChanges<Item>]
+  ) {
+    let events =
+      own.flatMap { $0.changes.events(before: contents, taken: $0.taken) } + step.events
+    for (key, item) in step.ownRemovals {
+      for changes in early where changes.changes.removes(key) { changes.taken[key] = item }
+    }
     position = step.position
     if !step.isEmpty {
       withMutation(keyPath: \.items) {
@@ -98,11 +120,11 @@ extension Store {
     for continuation in waiting { continuation.resume() }
   }
 
-  private func fail(_ error: any Error, _ own: [WrittenChanges]) {
+  private func fail(_ error: any Error, _ own: [OwnChanges<Item>]) {
     stepProblem = error
     updateProblem()
-    for write in own {
-      write.continuation.resume(throwing: StoreError.notReadBack(message: "\(error)"))
+    for changes in own {
+      changes.continuation?.resume(throwing: StoreError.notReadBack(message: "\(error)"))
     }
     if hasLoaded {
       // What was committed is to be seen even if nobody writes any more.
@@ -160,4 +182,16 @@ extension Store {
     if case .failed = loading { return }
     follow()
   }
+}
+
+/// A transaction of a store on its way: being written, or on the disk and not told yet.
+@MainActor
+final class OwnChanges<Item: StorableItem> {
+  let changes: PreparedChanges<Item>
+  /// What a step has removed from memory for it before the store knew that it was committed.
+  var taken: [CacheKey: Item] = [:]
+  /// Resumed when memory has it.
+  var continuation: CheckedContinuation<Void, any Error>?
+
+  init(_ changes: PreparedChanges<Item>) { self.changes = changes }
 }

@@ -43,8 +43,10 @@ public final class Store<Item: StorableItem> {
   @ObservationIgnored var position: StoragePosition?
   @ObservationIgnored var loading = Loading.running
   @ObservationIgnored var waitingForItems: [CheckedContinuation<Void, any Error>] = []
-  /// What is on the disk and not yet in memory.
-  @ObservationIgnored var written: [WrittenChanges] = []
+  /// What is being written.
+  @ObservationIgnored var beingWritten: [OwnChanges<Item>] = []
+  /// What is on the disk and not told yet.
+  @ObservationIgnored var written: [OwnChanges<Item>] = []
   /// Whether something may have changed since the last step began.
   @ObservationIgnored var isStepNeeded = false
   /// Whether a task is at work that makes steps until none is needed.
@@ -64,12 +66,6 @@ public final class Store<Item: StorableItem> {
     case running
     case done
     case failed(any Error)
-  }
-
-  /// A transaction that waits until memory has it.
-  struct WrittenChanges {
-    let changes: PreparedChanges<Item>
-    let continuation: CheckedContinuation<Void, any Error>
   }
 
   private struct EventReaderReference {

@@ -81,11 +81,17 @@ struct StoreContents<Item: Sendable>: Sendable {
 
   /// Returns the state after a patch, made anew: for patches that change much.
   func rebuilt(with patch: StorePatch<Item>) -> Self {
-    let gone = Set(patch.gone)
-    let changed = Dictionary(uniqueKeysWithValues: patch.present.map { ($0.entry.key, $0) })
-    let changedPlaces = Set(patch.present.map(\.entry.place))
     var result = StoreContents()
     result.reserveCapacity(count + patch.present.count)
+    if count == 0 {
+      for change in patch.present { result.append(change.entry, change.item) }
+      return result
+    }
+    var dropped = Set(patch.gone)
+    for change in patch.present {
+      dropped.insert(change.entry.place)
+      if let place = places[change.entry.key] { dropped.insert(place) }
+    }
     var next = 0
     func takeChanges(before place: Int64, into result: inout Self) {
       while next < patch.present.count, patch.present[next].entry.place < place {
@@ -94,11 +100,7 @@ struct StoreContents<Item: Sendable>: Sendable {
       }
     }
     for (index, entry) in entries.enumerated() {
-      if gone.contains(entry.place) || changedPlaces.contains(entry.place)
-        || changed[entry.key] != nil
-      {
-        continue
-      }
+      if dropped.contains(entry.place) { continue }
       takeChanges(before: entry.place, into: &result)
       result.append(entry, items[index])
     }

@@ -8,6 +8,8 @@ struct StoreStep<Item: StorableItem>: Sendable {
   let position: StoragePosition
   /// What others did, in the order in which it is told.
   private(set) var events: [StoreEvent<Item>] = []
+  /// What this store removed.
+  private(set) var ownRemovals: [CacheKey: Item] = [:]
   /// What could not be read, by place.
   private(set) var unreadable: [Int64: StoreError] = [:]
   /// The places of which ``unreadable`` says all there is to say; nil for all places.
@@ -21,16 +23,18 @@ struct StoreStep<Item: StorableItem>: Sendable {
   /// - Parameters:
   ///   - changes: what has changed since the moment of which `contents` is.
   ///   - contents: the memory.
-  ///   - own: what this store has written and not seen in its memory yet.
+  ///   - own: what this store has written and not told yet.
+  ///   - early: what it is writing, of which a part may be there already.
   @concurrent
   static func prepare(
-    _ changes: StorageChanges, _ contents: StoreContents<Item>, own: [PreparedChanges<Item>]
+    _ changes: StorageChanges, _ contents: StoreContents<Item>, own: [PreparedChanges<Item>],
+    early: [PreparedChanges<Item>]
   ) async throws -> Self {
     var changes = changes
-    changes.dropDoubles()
+    changes.putInOrder()
     var step = Self(changes)
-    let origins = try await step.read(changes, contents, own)
-    step.tell(changes, contents, own, origins)
+    let origins = try await step.read(changes, contents, own + early)
+    step.tell(changes, contents, own: own, all: own + early, origins)
     if step.patch.isLarge {
       step.rebuilt = contents.rebuilt(with: step.patch)
       step.patch = StorePatch()
@@ -57,8 +61,12 @@ struct StoreStep<Item: StorableItem>: Sendable {
       let fingerprint = DataFingerprint(entry.data)
       let new = StoreContents<Item>.Entry(
         place: entry.place, key: entry.key, fingerprint: fingerprint)
-      if let item = own.lazy.compactMap({ $0.item(of: entry.key, fingerprint) }).first {
-        found.append((Change(entry: new, item: item), nil))
+      var written: Item?
+      for changes in own {
+        if let item = changes.item(of: entry.key, fingerprint) { written = item }
+      }
+      if let written {
+        found.append((Change(entry: new, item: written), nil))
       } else if let index = contents.index(of: entry.key),
         contents.entry(index).fingerprint == fingerprint
       {
@@ -78,7 +86,7 @@ struct StoreStep<Item: StorableItem>: Sendable {
       case .failure(let error): unreadable[entry.place] = error
       }
     }
-    found.sort { $0.change.entry.place < $1.change.entry.place }
+    if !unknown.isEmpty { found.sort { $0.change.entry.place < $1.change.entry.place } }
     patch.present = found.map(\.change)
     if changes.isEverything {
       let present = Set(changes.entries.map(\.key))
@@ -96,8 +104,8 @@ struct StoreStep<Item: StorableItem>: Sendable {
 
   /// Makes the events of what others did: removals first, then insertions, by who did them.
   private mutating func tell(
-    _ changes: StorageChanges, _ contents: StoreContents<Item>, _ own: [PreparedChanges<Item>],
-    _ origins: [StoreEventOrigin?]
+    _ changes: StorageChanges, _ contents: StoreContents<Item>, own: [PreparedChanges<Item>],
+    all: [PreparedChanges<Item>], _ origins: [StoreEventOrigin?]
   ) {
     var removed = EventItems<Item>()
     var inserted = EventItems<Item>()
@@ -107,7 +115,7 @@ struct StoreStep<Item: StorableItem>: Sendable {
       guard let index = contents.index(at: change.entry.place) else { continue }
       let old = contents.entry(index)
       if old.key != change.entry.key, !changes.entries.contains(where: { $0.key == old.key }) {
-        noteRemoval(index, origin ?? .thisProcess, &removed, contents, own)
+        noteRemoval(index, origin ?? .thisProcess, &removed, contents, all)
       }
     }
     let goneOrigins = changes.gone.mapValues { StoreEventOrigin($0 ?? changes.origin) }
@@ -117,36 +125,46 @@ struct StoreStep<Item: StorableItem>: Sendable {
         !moved.contains(contents.entry(index).key)
       else { continue }
       let origin = goneOrigins[place] ?? StoreEventOrigin(changes.origin)
-      noteRemoval(index, origin, &removed, contents, own)
+      noteRemoval(index, origin, &removed, contents, all)
     }
     // What this store wrote and another removed before it was seen here.
-    let written = own.flatMap(\.written)
-    if !written.isEmpty, changes.isEverything || !changes.gone.isEmpty {
+    if origins.count(where: { $0 == nil }) < own.reduce(0, { $0 + $1.written.count }) {
       let present = Set(changes.entries.map(\.key))
-      for (key, last) in written
-      where !present.contains(key) && !own.contains(where: { $0.removes(key) }) {
+      for (key, last) in own.flatMap(\.written)
+      where !present.contains(key) && contents.index(of: key) == nil
+        && !all.contains(where: { $0.removes(key) })
+      {
         removed.add(last.item, .unknown)
       }
     }
     events = removed.events(.remove) + inserted.events(.insert)
   }
 
-  private func noteRemoval(
+  private mutating func noteRemoval(
     _ index: Int, _ origin: StoreEventOrigin, _ removed: inout EventItems<Item>,
-    _ contents: StoreContents<Item>, _ own: [PreparedChanges<Item>]
+    _ contents: StoreContents<Item>, _ all: [PreparedChanges<Item>]
   ) {
     let key = contents.entry(index).key
-    if own.contains(where: { $0.removes(key) }) { return }
-    removed.add(contents.items[index], origin)
+    if all.contains(where: { $0.removes(key) }) {
+      ownRemovals[key] = contents.items[index]
+    } else {
+      removed.add(contents.items[index], origin)
+    }
   }
 }
 
 extension StorageChanges {
-  /// Leaves the first of entries that have one key or one place, which only an engine with a fault gives.
-  fileprivate mutating func dropDoubles() {
-    var keys: Set<CacheKey> = []
-    var places: Set<Int64> = []
-    entries.removeAll { !keys.insert($0.key).inserted || !places.insert($0.place).inserted }
+  /// Puts the entries in order, and leaves the first of those at one place, which only an engine with a
+  /// fault gives.
+  fileprivate mutating func putInOrder() {
+    let isInOrder = zip(entries, entries.dropFirst()).allSatisfy { $0.place < $1.place }
+    if isInOrder { return }
+    entries.sort { $0.place < $1.place }
+    var last: Int64?
+    entries.removeAll { entry in
+      defer { last = entry.place }
+      return entry.place == last
+    }
   }
 }
 
@@ -158,7 +176,7 @@ extension PreparedChanges {
   }
 
   /// Whether a key was removed, and not written again.
-  fileprivate func removes(_ key: CacheKey) -> Bool {
+  func removes(_ key: CacheKey) -> Bool {
     written[key] == nil && (removedAll || removed.contains(key))
   }
 }

@@ -57,7 +57,10 @@ struct SettingsFollower: Sendable {
       ) { connection, recent -> ([SettingRow: SQLValue], Set<SettingRow>?, ChangeToken) in
         var asked: Set<SettingRow>? = change.isEverything ? nil : []
         for change in recent.changes {
-          guard let rows = SettingsTables.rows(in: change) else { asked = nil; break }
+          guard let rows = SettingsTables.rows(in: change) else {
+            asked = nil
+            break
+          }
           asked?.formUnion(rows)
         }
         guard let asked else {

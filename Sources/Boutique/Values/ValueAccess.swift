@@ -115,7 +115,10 @@ final class ValueAccess<Item: StorableItem> {
     fallback: Item?, _ body: @escaping @Sendable (inout Item?) throws -> Void
   ) throws {
     let cell = cell
-    guard cell.shown.isKnown || cell.shown.error == nil else { _ = try current(); return }
+    guard cell.shown.isKnown || cell.shown.error == nil else {
+      _ = try current()
+      return
+    }
     _ = try function(coder(cell), fallback, body)(cell.shown.clear)
   }
 
