@@ -10,7 +10,7 @@ public import Foundation
 /// Nothing is kept in memory. What cannot be read or decoded throws; nil says that there is nothing.
 public actor ObjectStorage<Object: StorableItem> {
   private let storage: any StorageEngine
-  private let encoder = JSONEncoder()
+  private let encoder = ItemCoding<Object>.encoder()
   private let decoder = JSONDecoder()
 
   /// Creates a storage on an engine.

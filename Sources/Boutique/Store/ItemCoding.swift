@@ -5,13 +5,20 @@ enum ItemCoding<Item: StorableItem> {
   /// How many items are worth a task of their own.
   private static var portion: Int { 2048 }
 
+  /// Returns an encoder that makes the same bytes of the same item, so that writing it once more is no news.
+  static func encoder() -> JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }
+
   /// Returns the items' data, in their order.
   ///
   /// - Throws: what the first item that cannot be encoded throws.
   @concurrent
   static func encode(_ items: [Item]) async throws -> [Data] {
     try await inPortions(items) { portion in
-      let encoder = JSONEncoder()
+      let encoder = encoder()
       return try portion.map { try encoder.encode($0) }
     }
   }

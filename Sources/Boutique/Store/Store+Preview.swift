@@ -11,7 +11,7 @@ extension Store {
   private static func preview(
     _ items: [Item], _ identifier: @escaping @Sendable (Item) -> String
   ) -> Store {
-    let encoder = JSONEncoder()
+    let encoder = ItemCoding<Item>.encoder()
     var contents = StoreContents<Item>()
     var entries: [StorageEntry] = []
     var places: [CacheKey: Int64] = [:]
