@@ -12,6 +12,7 @@ final class SeedPreferences {
 @MainActor
 @Observable
 final class UserExperiencePreferences {
+  /// Whether sounds are played.
   @ObservationIgnored
   @StoredValue(key: "hasSoundEffectsEnabled")
   public var hasSoundEffectsEnabled = false
@@ -20,6 +21,7 @@ final class UserExperiencePreferences {
 @MainActor
 @Observable
 final class RedPandaPreferences {
+  /// Whether the user likes red pandas.
   @ObservationIgnored
   @StoredValue(key: "isRedPandaFan")
   public var isRedPandaFan = true
