@@ -3,6 +3,14 @@ import BoutiqueDB
 import ProcessHarness
 import Synchronization
 
+/// The model of the commands about search.
+private struct SearchedNote: BlackbirdModel {
+  static let primaryKey: [BlackbirdColumnKeyPath] = [\.$name]
+  static let fullTextSearchableColumns: FullTextIndex = [\.$text: .text]
+  @BlackbirdColumn var name: String
+  @BlackbirdColumn var text: String
+}
+
 /// The database of the commands whose names begin with `blackbird.`; apart from the worker's own.
 private let opened = Mutex<Blackbird.Database?>(nil)
 
@@ -57,6 +65,19 @@ extension Worker {
         }
         try await group.waitForAll()
       }
+    case "blackbird.note":
+      // Writes notes, `times` of them, each in a transaction of its own.
+      let (name, text) = (try command.text("name"), try command.text("text"))
+      for number in 0..<(command["times"]?.int ?? 1) {
+        let suffix = number == 0 ? "" : " \(number)"
+        try await SearchedNote(name: name + suffix, text: text).write(to: Self.blackbird())
+      }
+    case "blackbird.search":
+      let found = try await SearchedNote.fullTextSearch(
+        from: Self.blackbird(), matching: .match(try command.text("text")))
+      return ["names": .list(found.compactMap { $0.id.first?.stringValue }.sorted().map { .text($0) })]
+    case "blackbird.index":
+      return ["done": .integer(Int64(try await SearchedNote.resolveSchema(in: Self.blackbird()).rawValue))]
     default: throw Misuse(description: "no such command: \(command.verb)")
     }
     return [:]
