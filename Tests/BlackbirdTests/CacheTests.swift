@@ -197,7 +197,8 @@ private struct CachedVote: BlackbirdModel {
     try await withDatabase(schema: "") { db, path in
       try await put(db, 1)
       _ = try await CachedPost.read(from: db, id: 1)
-      try shell(path, "ALTER TABLE CachedPost ADD COLUMN more TEXT; UPDATE CachedPost SET score = 3")
+      try shell(
+        path, "ALTER TABLE CachedPost ADD COLUMN more TEXT; UPDATE CachedPost SET score = 3")
       let post = try await CachedPost.read(from: db, id: 1)
       #expect(post?.score == 3)
     }
@@ -268,8 +269,9 @@ private struct CachedVote: BlackbirdModel {
               if (writer + round) % 2 == 0 {
                 score = try await CachedPost.modify(in: db, primaryKey: 1) { $0.score += 1 }.score
               } else {
-                score = try await db.query(
-                  "UPDATE CachedPost SET score = score + 1 RETURNING score")[0]["score"]?
+                score =
+                  try await db.query(
+                    "UPDATE CachedPost SET score = score + 1 RETURNING score")[0]["score"]?
                   .intValue ?? 0
               }
               acknowledged.raise(to: score)

@@ -36,8 +36,6 @@ struct CacheEntries {
   var limit = 0
   var metrics = Blackbird.CachePerformanceMetrics()
 
-  var isEmpty: Bool { rows.isEmpty && queries.isEmpty && written.isEmpty }
-
   mutating func value(of name: Name) -> (any Sendable)? {
     uses += 1
     switch name.question {
@@ -88,9 +86,8 @@ struct CacheEntries {
         metrics.rowInvalidations += 1
         for entry in old.values { weight -= entry.weight }
       }
-      guard let candidates = written.removeValue(forKey: key) else { continue }
       // Somebody else of the same commit may have written it after.
-      guard count == 1, candidates.count == 1 else { continue }
+      guard count == 1, let candidates = written[key] else { continue }
       for (model, candidate) in candidates where candidate.token == token {
         insert(candidate.value, for: Name(model: model, question: .row(key)), weight: 1)
       }
@@ -106,12 +103,13 @@ struct CacheEntries {
     }
   }
 
-  mutating func dropAll() {
-    guard !isEmpty else { return }
+  /// - Parameter butWritten: whether rows stay that still wait for their commit's record.
+  mutating func dropAll(butWritten: Bool = false) {
+    if !butWritten { written = [:] }
+    guard !rows.isEmpty || !queries.isEmpty else { return }
     metrics.tableInvalidations += 1
     rows = [:]
     queries = [:]
-    written = [:]
     weight = 0
   }
 

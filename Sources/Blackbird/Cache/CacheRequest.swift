@@ -45,7 +45,7 @@ extension Blackbird.Database {
   ) async throws -> R {
     guard let request else { return try await read(table, body) }
     try await waitArtificially()
-    if let known: R = modelCache.proven(request, in: self) { return known }
+    if let known: R = try await modelCache.proven(request, in: self) { return known }
     return try await retrying(table) {
       try await self.modelCache.value(for: request, in: self, weight: weight, read: body)
     }
@@ -60,6 +60,8 @@ extension Blackbird.Database {
   ) async throws -> R {
     try await waitArtificially()
     try await prepare(table)
+    let engine = try await engine()
+    try await Error.translating { try await modelCache.begin(on: engine) }
     let ((result, key, row), token) = try await writeWithToken { core in
       let (result, key) = try body(core)
       // As it is stored now: triggers and column types may have had their say.

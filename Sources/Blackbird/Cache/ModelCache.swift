@@ -41,15 +41,23 @@ final class ModelCache: Sendable {
   }
 
   private let state = Mutex(State())
+  private let hitsInARow = Atomic<UInt>(0)
 
   // MARK: Asking
 
   /// Returns the answer that is in memory, where it is proven current without asking the database.
-  func proven<R: Sendable>(_ request: CacheRequest, in database: Blackbird.Database) -> R? {
+  func proven<R: Sendable>(
+    _ request: CacheRequest, in database: Blackbird.Database
+  ) async throws -> R? {
+    try Task.checkCancellation()
     guard let mark = database.openEngine?.commitMark,
       let known = known(request, at: mark) as? CachedValue<R>
     else { return nil }
     log(database, "hit", request)
+    // Whoever asks in a loop would never let anybody else have the thread.
+    if hitsInARow.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 64) {
+      await Task.yield()
+    }
     return known.value
   }
 
@@ -77,6 +85,15 @@ final class ModelCache: Sendable {
         insert(CachedValue(value), for: request, weight: weight(value), at: recent.token)
         return value
       }
+    }
+  }
+
+  /// Takes the first position, from which on written rows can be confirmed.
+  func begin(on engine: BoutiqueDB) async throws {
+    let (isThere, moves) = state.withLock { ($0.position != nil, $0.moves) }
+    if isThere { return }
+    try await engine.read(since: nil) { [self] connection, now in
+      _ = try catchUp(with: now, since: moves, on: connection)
     }
   }
 
@@ -130,13 +147,21 @@ final class ModelCache: Sendable {
       guard state.moves == moves else { return state.isAt(recent.token) }
       if let layouts {
         state.layouts = layouts
-        for name in state.tables.keys { state.tables[name]?.dropAll() }
-      } else {
-        for change in recent.changes { state.apply(change) }
-        for name in state.tables.keys {
-          state.tables[name]?.dropWritten(upTo: recent.token)
+        for name in state.tables.keys { state.tables[name]?.dropAll(butWritten: true) }
+      }
+      for change in recent.changes {
+        if change.isEverything || change.changesSchema {
+          for name in state.tables.keys {
+            state.tables[name]?.dropAll(butWritten: true)
+            state.tables[name]?.dropWritten(upTo: change.token)
+          }
+        } else {
+          // After the last change of the schema the tables are as in the snapshot; what comes before is
+          // dropped with it.
+          state.apply(change)
         }
       }
+      for name in state.tables.keys { state.tables[name]?.dropWritten(upTo: recent.token) }
       if !state.isAt(recent.token) { state.moves += 1 }
       state.position = recent.token
       state.mark = recent.mark
@@ -222,7 +247,10 @@ extension ModelCache.State {
   }
 
   fileprivate mutating func apply(_ change: BoutiqueChange) {
-    for table in change.wholeTables { tables[table.lowercased()]?.dropAll() }
+    for table in change.wholeTables {
+      tables[table.lowercased()]?.dropAll(butWritten: true)
+      tables[table.lowercased()]?.dropWritten(upTo: change.token)
+    }
     let touched = Set(change.rows.map { $0.table.lowercased() })
     for table in touched where tables[table] != nil {
       let keysAreKnown = layouts?.layout(of: table, at: .max)?.key == .primaryKey

@@ -89,6 +89,7 @@ final class Worker: Sendable {
     case "remove": unlink(try command.text("path"))
     case "startWorker": return try await startWorker()
     case let verb where verb.hasPrefix("model."): return try await performModels(command)
+    case let verb where verb.hasPrefix("watched."): return try await performWatched(command)
     case let verb where verb.hasPrefix("blackbird."): return try await performDatabase(command)
     default: throw Misuse(description: "no such command: \(command.verb)")
     }

@@ -26,7 +26,7 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   /// Whether it asks for columns of the row alone, so that it is the same as long as the rows are.
   let isRepeatable: Bool
 
-  init(_ node: Node, isRepeatable: Bool = true) {
+  init(_ node: Node, isRepeatable: Bool = false) {
     self.node = node
     self.isRepeatable = isRepeatable
   }
@@ -47,7 +47,7 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   }
 
   /// Every row.
-  public static var all: Self { Self(.all) }
+  public static var all: Self { Self(.all, isRepeatable: true) }
 
   /// The condition that a column has one of some values.
   public static func valueIn<Value>(
