@@ -123,7 +123,7 @@ private struct OwnEncoding: BlackbirdModel {
   }
 
   @Test func `identity is the id, or the values of the key`() {
-    let article = Article(id: 7, title: "x", url: nil)
+    let article = Story(id: 7, title: "x", url: nil)
     #expect(article.id == 7)
     let episode = Episode(user: 1, feed: 2, number: 3)
     #expect(episode.id == [AnyHashable(Int64(1)), AnyHashable(Int64(2)), AnyHashable(Int64(3))])
@@ -135,8 +135,8 @@ private struct OwnEncoding: BlackbirdModel {
   }
 
   @Test func `an instance from defaults has zeros, empty texts and nils`() throws {
-    let article = try Article.instanceFromDefaults()
-    #expect(article == Article(id: 0, title: "", url: nil))
+    let article = try Story.instanceFromDefaults()
+    #expect(article == Story(id: 0, title: "", url: nil))
   }
 
   @Test func `names that need quoting, and coding keys that differ, reach the table`() async throws
@@ -189,14 +189,14 @@ private struct OwnEncoding: BlackbirdModel {
   @Test func `JSON keeps what is no column, and rows leave it alone`() async throws {
     try await withBlackbird { db, _ in
       let items = (1...4).map {
-        Article(id: $0, title: "T\($0)", url: URL(filePath: "/\($0)"), score: 1, note: "n\($0)")
+        Story(id: $0, title: "T\($0)", url: URL(filePath: "/\($0)"), score: 1, note: "n\($0)")
       }
-      let decoded = try JSONDecoder().decode([Article].self, from: JSONEncoder().encode(items))
+      let decoded = try JSONDecoder().decode([Story].self, from: JSONEncoder().encode(items))
       #expect(decoded == items)
       #expect(decoded.map(\.note) == items.map(\.note))
       try await items[0].write(to: db)
-      #expect(try await db.columns(of: "Article") == ["id", "title", "url", "score"])
-      #expect(try await Article.read(from: db, id: 1)?.note == "")
+      #expect(try await db.columns(of: "Story") == ["id", "title", "url", "score"])
+      #expect(try await Story.read(from: db, id: 1)?.note == "")
     }
   }
 

@@ -47,7 +47,7 @@ extension Blackbird.Database {
   }
 }
 
-struct Article: BlackbirdModel {
+struct Story: BlackbirdModel {
   static let indexes: [[BlackbirdColumnKeyPath]] = [[\.$title]]
 
   @BlackbirdColumn var id: Int

@@ -160,16 +160,16 @@ private enum Indexed {
 
   @Test func `a table is made at first use and then left alone`() async throws {
     try await withBlackbird { db, _ in
-      #expect(try await Article.resolveSchema(in: db) == .createdTable)
-      #expect(try await Article.resolveSchema(in: db) == [])
-      let sql = try await db.schema(of: "Article")
+      #expect(try await Story.resolveSchema(in: db) == .createdTable)
+      #expect(try await Story.resolveSchema(in: db) == [])
+      let sql = try await db.schema(of: "Story")
       #expect(
         sql == """
-          CREATE TABLE `Article` (`id` INTEGER NOT NULL, `title` TEXT NOT NULL DEFAULT '', `url` TEXT, \
+          CREATE TABLE `Story` (`id` INTEGER NOT NULL, `title` TEXT NOT NULL DEFAULT '', `url` TEXT, \
           `score` INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (`id`))
           """)
-      let index = try await db.schema(of: "Article+index+title")
-      #expect(index == "CREATE INDEX `Article+index+title` ON `Article` (`title`)")
+      let index = try await db.schema(of: "Story+index+title")
+      #expect(index == "CREATE INDEX `Story+index+title` ON `Story` (`title`)")
       #expect(try await Episode.count(in: db) == 0)
       let several = try await db.schema(of: "Episode")
       #expect(several?.hasSuffix("PRIMARY KEY (`user`, `feed`, `number`)) WITHOUT ROWID") == true)
@@ -429,19 +429,19 @@ private enum Indexed {
 
   @Test func `inside a transaction the table comes and goes with it`() async throws {
     try await withBlackbird { db, _ in
-      let article = Article(id: 1, title: "One", url: nil)
+      let article = Story(id: 1, title: "One", url: nil)
       let result = try await db.cancellableTransaction { core in
         try article.writeIsolated(to: db, core: core)
-        #expect(try Article.countIsolated(in: db, core: core) == 1)
+        #expect(try Story.countIsolated(in: db, core: core) == 1)
         throw Blackbird.Error.cancelTransaction
       }
       guard case .rolledBack = result else {
         Issue.record("\(result)")
         return
       }
-      #expect(try await db.schema(of: "Article") == nil)
+      #expect(try await db.schema(of: "Story") == nil)
       try await db.transaction { core in try article.writeIsolated(to: db, core: core) }
-      #expect(try await Article.count(in: db) == 1)
+      #expect(try await Story.count(in: db) == 1)
 
       try await Added.Old(id: 1, title: "One").write(to: db)
       let evolved = try await db.cancellableTransaction { core in
@@ -461,16 +461,16 @@ private enum Indexed {
     try await withBlackbird { db, _ in
       try await db.transaction { core in
         let part = try core.cancellableTransaction { core in
-          try Article(id: 1, title: "One", url: nil).writeIsolated(to: db, core: core)
+          try Story(id: 1, title: "One", url: nil).writeIsolated(to: db, core: core)
           throw Blackbird.Error.cancelTransaction
         }
         guard case .rolledBack = part else {
           Issue.record("committed")
           return
         }
-        try Article(id: 2, title: "Two", url: nil).writeIsolated(to: db, core: core)
+        try Story(id: 2, title: "Two", url: nil).writeIsolated(to: db, core: core)
       }
-      #expect(try await Article.read(from: db).map(\.id) == [2])
+      #expect(try await Story.read(from: db).map(\.id) == [2])
     }
   }
 
@@ -540,28 +540,28 @@ private enum Indexed {
   @Test func `what was altered by hand is put right, and a dropped table made again`() async throws
   {
     try await withBlackbird { db, directory in
-      try await Article(id: 1, title: "One", url: nil).write(to: db)
-      try await db.execute("DROP INDEX `Article+index+title`")
+      try await Story(id: 1, title: "One", url: nil).write(to: db)
+      try await db.execute("DROP INDEX `Story+index+title`")
       await db.close()
       let again = try Blackbird.Database(path: directory.file("test.db"))
-      #expect(try await Article.resolveSchema(in: again) == .migratedTable)
-      #expect(try await Article.resolveSchema(in: again) == [])
-      try await again.execute("DROP TABLE Article")
-      #expect(try await Article.read(from: again) == [])
-      try await again.execute("DROP TABLE Article")
-      try await Article(id: 1, title: "One", url: nil).write(to: again)
-      #expect(try await Article.count(in: again) == 1)
+      #expect(try await Story.resolveSchema(in: again) == .migratedTable)
+      #expect(try await Story.resolveSchema(in: again) == [])
+      try await again.execute("DROP TABLE Story")
+      #expect(try await Story.read(from: again) == [])
+      try await again.execute("DROP TABLE Story")
+      try await Story(id: 1, title: "One", url: nil).write(to: again)
+      #expect(try await Story.count(in: again) == 1)
       await again.close()
       let third = try Blackbird.Database(path: directory.file("test.db"))
-      #expect(try await Article.resolveSchema(in: third) == [])
+      #expect(try await Story.resolveSchema(in: third) == [])
       await third.close()
     }
   }
 
   @Test func `a name that is taken by something else is refused`() async throws {
     try await withBlackbird { db, _ in
-      try await db.execute("CREATE TABLE t (id, title); CREATE VIEW Article AS SELECT * FROM t")
-      let view = await impossible { _ = try await Article.read(from: db, id: 1) }
+      try await db.execute("CREATE TABLE t (id, title); CREATE VIEW Story AS SELECT * FROM t")
+      let view = await impossible { _ = try await Story.read(from: db, id: 1) }
       #expect(view.contains("view"))
     }
   }
@@ -569,17 +569,17 @@ private enum Indexed {
   @Test func `a database can ask that models are resolved before they are used`() async throws {
     try await withBlackbird(options: [.requireModelSchemaValidationBeforeUse]) { db, _ in
       let read = await failure(of: BlackbirdTableError.self) {
-        _ = try await Article.read(from: db, id: 1)
+        _ = try await Story.read(from: db, id: 1)
       }
-      #expect(read == .notResolved(type: "Article"))
+      #expect(read == .notResolved(type: "Story"))
       let write = await failure(of: BlackbirdTableError.self) {
         try await db.transaction { core in
-          try Article(id: 1, title: "One", url: nil).writeIsolated(to: db, core: core)
+          try Story(id: 1, title: "One", url: nil).writeIsolated(to: db, core: core)
         }
       }
-      #expect(write == .notResolved(type: "Article"))
-      try await Article.resolveSchema(in: db)
-      #expect(try await Article.read(from: db, id: 1) == nil)
+      #expect(write == .notResolved(type: "Story"))
+      try await Story.resolveSchema(in: db)
+      #expect(try await Story.read(from: db, id: 1) == nil)
     }
   }
 
@@ -587,12 +587,12 @@ private enum Indexed {
     try await withBlackbird { db, _ in
       try await withThrowingTaskGroup { group in
         for id in 0..<50 {
-          group.addTask { try await Article(id: id, title: "x", url: nil).write(to: db) }
+          group.addTask { try await Story(id: id, title: "x", url: nil).write(to: db) }
           group.addTask { _ = try await Episode.read(from: db) }
         }
         try await group.waitForAll()
       }
-      #expect(try await Article.count(in: db) == 50)
+      #expect(try await Story.count(in: db) == 50)
     }
   }
 }

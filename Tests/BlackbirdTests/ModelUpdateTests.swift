@@ -20,9 +20,9 @@ import Testing
       #expect(try await Tag.count(in: db, matching: \.$isHidden == true) == 2)
       #expect(try await Tag.update(in: db, set: [\.$count: 10], matching: .all) == 1)
       #expect(try await Tag.update(in: db, set: [\.$count: 10], matching: .all) == 0)
-      try await Article(id: 1, title: "x", url: URL(filePath: "/")).write(to: db)
-      try await Article.update(in: db, set: [\.$url: nil], matching: \.$id == 1)
-      #expect(try await Article.read(from: db, id: 1)?.url == nil)
+      try await Story(id: 1, title: "x", url: URL(filePath: "/")).write(to: db)
+      try await Story.update(in: db, set: [\.$url: nil], matching: \.$id == 1)
+      #expect(try await Story.read(from: db, id: 1)?.url == nil)
     }
   }
 

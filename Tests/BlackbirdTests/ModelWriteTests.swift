@@ -7,7 +7,7 @@ import Testing
   @Test func `a fresh instance has changed, a written one not, a set column alone`() async throws {
     try await withBlackbird { db, directory in
       let other = try Blackbird.Database(path: directory.file("other.db"))
-      let article = Article(id: 1, title: "One", url: nil)
+      let article = Story(id: 1, title: "One", url: nil)
       #expect(article.changedColumns(in: db) == ["id", "title", "url", "score"])
       #expect(article.$title.hasChanged(in: db))
       try await article.write(to: db)
@@ -20,7 +20,7 @@ import Testing
       try await copy.write(to: db)
       #expect(copy.changedColumns(in: db) == [])
 
-      var read = try #require(try await Article.read(from: db, id: 1))
+      var read = try #require(try await Story.read(from: db, id: 1))
       #expect(read.changedColumns(in: db) == [])
       #expect(read.changedColumns(in: other).count == 4)
       try await read.write(to: other)
@@ -32,7 +32,7 @@ import Testing
       try await read.write(to: other)
       #expect(read.changedColumns(in: other) == [])
       #expect(read.changedColumns(in: db) == ["score"])
-      #expect(try await Article.read(from: other, id: 1)?.score == 4)
+      #expect(try await Story.read(from: other, id: 1)?.score == 4)
       await other.close()
     }
   }
@@ -42,27 +42,27 @@ import Testing
   {
     try await withBlackbird { db, directory in
       let other = try Blackbird.Database(path: directory.file("other.db"))
-      try await Article(id: 1, title: "One", url: nil).write(to: db)
-      let original = try #require(try await Article.read(from: db, id: 1))
+      try await Story(id: 1, title: "One", url: nil).write(to: db)
+      let original = try #require(try await Story.read(from: db, id: 1))
       var copy = original
       copy.title = "Other"
       try await copy.write(to: other)
       try await original.write(to: other)
-      #expect(try await Article.read(from: other, id: 1)?.title == "One")
+      #expect(try await Story.read(from: other, id: 1)?.title == "One")
       await other.close()
     }
   }
 
   @Test func `only changed columns are written, so two writers keep each other's`() async throws {
     try await withBlackbird { db, _ in
-      try await Article(id: 1, title: "One", url: nil, score: 1).write(to: db)
-      var a = try #require(try await Article.read(from: db, id: 1))
-      var b = try #require(try await Article.read(from: db, id: 1))
+      try await Story(id: 1, title: "One", url: nil, score: 1).write(to: db)
+      var a = try #require(try await Story.read(from: db, id: 1))
+      var b = try #require(try await Story.read(from: db, id: 1))
       a.title = "A"
       b.score = 2
       try await a.write(to: db)
       try await b.write(to: db)
-      let now = try #require(try await Article.read(from: db, id: 1))
+      let now = try #require(try await Story.read(from: db, id: 1))
       #expect(now.title == "A")
       #expect(now.score == 2)
     }
@@ -70,31 +70,31 @@ import Testing
 
   @Test func `an unchanged instance writes nothing`() async throws {
     try await withBlackbird { db, _ in
-      let article = Article(id: 1, title: "One", url: nil)
+      let article = Story(id: 1, title: "One", url: nil)
       try await article.write(to: db)
-      try await db.query("UPDATE Article SET title = 'by hand'")
+      try await db.query("UPDATE Story SET title = 'by hand'")
       try await article.write(to: db)
-      #expect(try await Article.read(from: db, id: 1)?.title == "by hand")
+      #expect(try await Story.read(from: db, id: 1)?.title == "by hand")
     }
   }
 
   @Test func `a value that is set to what it was is written`() async throws {
     try await withBlackbird { db, _ in
-      try await Article(id: 1, title: "One", url: nil).write(to: db)
-      var article = try #require(try await Article.read(from: db, id: 1))
-      try await db.query("UPDATE Article SET title = 'by hand'")
+      try await Story(id: 1, title: "One", url: nil).write(to: db)
+      var article = try #require(try await Story.read(from: db, id: 1))
+      try await db.query("UPDATE Story SET title = 'by hand'")
       article.title = "One"
       try await article.write(to: db)
-      #expect(try await Article.read(from: db, id: 1)?.title == "One")
+      #expect(try await Story.read(from: db, id: 1)?.title == "One")
     }
   }
 
   @Test func `a fresh instance overwrites the row with its key, whatever the key is`() async throws
   {
     try await withBlackbird { db, _ in
-      try await Article(id: 1, title: "One", url: URL(filePath: "/")).write(to: db)
-      try await Article(id: 1, title: "Uno", url: nil).write(to: db)
-      #expect(try await Article.read(from: db) == [Article(id: 1, title: "Uno", url: nil)])
+      try await Story(id: 1, title: "One", url: URL(filePath: "/")).write(to: db)
+      try await Story(id: 1, title: "Uno", url: nil).write(to: db)
+      #expect(try await Story.read(from: db) == [Story(id: 1, title: "Uno", url: nil)])
       try await Episode(user: 1, feed: 1, number: 1, heard: false).write(to: db)
       try await Episode(user: 1, feed: 1, number: 1, heard: true).write(to: db)
       try await Episode(user: 1, feed: 1, number: 2, heard: false).write(to: db)
@@ -105,25 +105,25 @@ import Testing
 
   @Test func `an instance with another key is another row, written whole`() async throws {
     try await withBlackbird { db, _ in
-      try await Article(id: 1, title: "One", url: nil).write(to: db)
-      try await Article(id: 2, title: "Two", url: nil).write(to: db)
-      var article = try #require(try await Article.read(from: db, id: 1))
+      try await Story(id: 1, title: "One", url: nil).write(to: db)
+      try await Story(id: 2, title: "Two", url: nil).write(to: db)
+      var article = try #require(try await Story.read(from: db, id: 1))
       article.id = 2
       try await article.write(to: db)
-      #expect(try await Article.read(from: db, id: 2)?.title == "One")
-      #expect(try await Article.read(from: db, id: 1)?.title == "One")
+      #expect(try await Story.read(from: db, id: 2)?.title == "One")
+      #expect(try await Story.read(from: db, id: 1)?.title == "One")
       #expect(article.changedColumns(in: db) == [])
     }
   }
 
   @Test func `a changed instance whose row is gone is inserted whole`() async throws {
     try await withBlackbird { db, _ in
-      try await Article(id: 1, title: "One", url: nil, score: 3).write(to: db)
-      var article = try #require(try await Article.read(from: db, id: 1))
-      try await Article.delete(from: db, matching: .all)
+      try await Story(id: 1, title: "One", url: nil, score: 3).write(to: db)
+      var article = try #require(try await Story.read(from: db, id: 1))
+      try await Story.delete(from: db, matching: .all)
       article.title = "Uno"
       try await article.write(to: db)
-      #expect(try await Article.read(from: db, id: 1) == article)
+      #expect(try await Story.read(from: db, id: 1) == article)
     }
   }
 
@@ -151,9 +151,9 @@ import Testing
 
   @Test func `what a rolled-back transaction wrote counts as changed again`() async throws {
     try await withBlackbird { db, _ in
-      let fresh = Article(id: 1, title: "One", url: nil)
-      try await Article(id: 2, title: "Two", url: nil).write(to: db)
-      let two = try #require(try await Article.read(from: db, id: 2))
+      let fresh = Story(id: 1, title: "One", url: nil)
+      try await Story(id: 2, title: "Two", url: nil).write(to: db)
+      let two = try #require(try await Story.read(from: db, id: 2))
       let result = try await db.cancellableTransaction { core in
         try fresh.writeIsolated(to: db, core: core)
         #expect(fresh.changedColumns(in: db) == [])
@@ -168,15 +168,15 @@ import Testing
       #expect(fresh.changedColumns(in: db).count == 4)
       #expect(two.changedColumns(in: db) == [])
       try await fresh.write(to: db)
-      #expect(try await Article.read(from: db, id: 1)?.title == "One")
-      #expect(try await Article.read(from: db, id: 2)?.title == "Two")
+      #expect(try await Story.read(from: db, id: 1)?.title == "One")
+      #expect(try await Story.read(from: db, id: 2)?.title == "Two")
     }
   }
 
   @Test func `what an undone part of a transaction wrote counts as changed again`() async throws {
     try await withBlackbird { db, _ in
-      let kept = Article(id: 1, title: "One", url: nil)
-      let undone = Article(id: 2, title: "Two", url: nil)
+      let kept = Story(id: 1, title: "One", url: nil)
+      let undone = Story(id: 2, title: "Two", url: nil)
       try await db.transaction { core in
         try kept.writeIsolated(to: db, core: core)
         let part = try core.cancellableTransaction { core in
@@ -190,19 +190,19 @@ import Testing
       }
       #expect(kept.changedColumns(in: db) == [])
       #expect(undone.changedColumns(in: db).count == 4)
-      #expect(try await Article.count(in: db) == 1)
+      #expect(try await Story.count(in: db) == 1)
     }
   }
 
   @Test func `a deleted instance can be written again`() async throws {
     try await withBlackbird { db, _ in
-      let article = Article(id: 1, title: "One", url: nil)
+      let article = Story(id: 1, title: "One", url: nil)
       try await article.write(to: db)
       try await article.delete(from: db)
-      #expect(try await Article.count(in: db) == 0)
+      #expect(try await Story.count(in: db) == 0)
       try await article.delete(from: db)
       try await article.write(to: db)
-      #expect(try await Article.count(in: db) == 1)
+      #expect(try await Story.count(in: db) == 1)
     }
   }
 
@@ -243,10 +243,10 @@ import Testing
 
   @Test func `a database that is open for reading only refuses to write`() async throws {
     try await withBlackbird { db, directory in
-      try await Article(id: 1, title: "One", url: nil).write(to: db)
+      try await Story(id: 1, title: "One", url: nil).write(to: db)
       await db.close()
       let reader = try Blackbird.Database(path: directory.file("test.db"), options: [.readOnly])
-      #expect(try await Article.read(from: reader, id: 1)?.title == "One")
+      #expect(try await Story.read(from: reader, id: 1)?.title == "One")
       let missing = await failure(of: BlackbirdTableError.self) {
         _ = try await Tag.read(from: reader, primaryKey: "x")
       }
@@ -255,7 +255,7 @@ import Testing
         return
       }
       let write = await failure(of: Blackbird.Database.Error.self) {
-        try await Article(id: 2, title: "Two", url: nil).write(to: reader)
+        try await Story(id: 2, title: "Two", url: nil).write(to: reader)
       }
       #expect(write != nil)
       await reader.close()
@@ -265,13 +265,13 @@ import Testing
   @Test func `twenty thousand models are written, read, and updated by key`() async throws {
     try await withBlackbird { db, _ in
       let articles = (0..<20_000).map {
-        Article(id: $0, title: "Title \($0)", url: nil, score: $0 % 7)
+        Story(id: $0, title: "Title \($0)", url: nil, score: $0 % 7)
       }
       try await db.transaction { core in
         for article in articles { try article.writeIsolated(to: db, core: core) }
       }
       #expect(articles.allSatisfy { $0.changedColumns(in: db).isEmpty })
-      let read = try await Article.read(from: db, orderBy: .ascending(\.$id))
+      let read = try await Story.read(from: db, orderBy: .ascending(\.$id))
       #expect(read == articles)
       try await db.transaction { core in
         for var article in read {
@@ -281,10 +281,10 @@ import Testing
       }
       let keys = Array(stride(from: 0, to: 20_000, by: 2))
       #expect(
-        try await Article.update(in: db, set: [\.$score: 100], forPrimaryKeys: keys) == 10_000)
-      #expect(try await Article.count(in: db, matching: \.$score == 100) == 10_000)
-      #expect(try await Article.count(in: db, matching: .like(\.$title, "%!")) == 20_000)
-      let some = try await Article.read(from: db, primaryKeys: keys)
+        try await Story.update(in: db, set: [\.$score: 100], forPrimaryKeys: keys) == 10_000)
+      #expect(try await Story.count(in: db, matching: \.$score == 100) == 10_000)
+      #expect(try await Story.count(in: db, matching: .like(\.$title, "%!")) == 20_000)
+      let some = try await Story.read(from: db, primaryKeys: keys)
       #expect(some.count == 10_000)
     }
   }

@@ -18,7 +18,7 @@ private let words = ["amber", "birch", "cedar", "delta", "ember", "fjord"]
 /// Rows that hold a word, told without the index.
 private func holding(_ word: String, in db: Blackbird.Database) async throws -> Set<Int> {
   let rows = try await db.query(
-    "SELECT id FROM Article WHERE ' ' || title || ' ' || coalesce(body, '') || ' ' LIKE ?",
+    "SELECT id FROM Essay WHERE ' ' || title || ' ' || coalesce(body, '') || ' ' LIKE ?",
     "% \(word) %")
   return Set(rows.compactMap { $0["id"]?.intValue })
 }
@@ -33,20 +33,20 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
 @Suite struct SearchIndexTests {
   @Test func `what was written, changed or deleted is found as it is now`() async throws {
     try await withFile { db, _ in
-      var post = article(1, "amber", "birch")
+      var post = essay(1, "amber", "birch")
       try await post.write(to: db)
-      #expect(try await Article.found("amber", in: db) == [1])
+      #expect(try await Essay.found("amber", in: db) == [1])
       post.title = "cedar"
       try await post.write(to: db)
-      #expect(try await Article.found("amber", in: db) == [])
-      #expect(try await Article.found("cedar birch", in: db) == [1])
-      try await Article.update(in: db, set: [\.$body: "delta"], matching: \.$id == 1)
-      #expect(try await Article.found("birch", in: db) == [])
-      #expect(try await Article.found("delta", in: db) == [1])
-      try await db.query("UPDATE Article SET id = 7")
-      #expect(try await Article.found("delta", in: db) == [7])
-      try await Article.delete(from: db, matching: .all)
-      #expect(try await Article.found("delta", in: db) == [])
+      #expect(try await Essay.found("amber", in: db) == [])
+      #expect(try await Essay.found("cedar birch", in: db) == [1])
+      try await Essay.update(in: db, set: [\.$body: "delta"], matching: \.$id == 1)
+      #expect(try await Essay.found("birch", in: db) == [])
+      #expect(try await Essay.found("delta", in: db) == [1])
+      try await db.query("UPDATE Essay SET id = 7")
+      #expect(try await Essay.found("delta", in: db) == [7])
+      try await Essay.delete(from: db, matching: .all)
+      #expect(try await Essay.found("delta", in: db) == [])
     }
   }
 
@@ -54,44 +54,44 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
     async throws
   {
     try await withFile { db, _ in
-      try await article(1, "amber").write(to: db)
+      try await essay(1, "amber").write(to: db)
       let found = try await db.transaction { core -> [Int] in
-        try article(2, "amber").writeIsolated(to: core.database, core: core)
+        try essay(2, "amber").writeIsolated(to: core.database, core: core)
         try core.cancellableTransaction { core in
-          try article(3, "amber").writeIsolated(to: core.database, core: core)
+          try essay(3, "amber").writeIsolated(to: core.database, core: core)
           throw Blackbird.Error.cancelTransaction
         }
-        return try Article.fullTextSearchIsolated(
+        return try Essay.fullTextSearchIsolated(
           from: core.database, core: core, matching: .match("amber")
         ).compactMap { $0.preloadedInstance?.id }
       }
       #expect(Set(found) == [1, 2])
       _ = try await db.cancellableTransaction { core in
-        try article(4, "amber").writeIsolated(to: core.database, core: core)
+        try essay(4, "amber").writeIsolated(to: core.database, core: core)
         throw Blackbird.Error.cancelTransaction
       }
-      #expect(try await Set(Article.found("amber", in: db)) == [1, 2])
+      #expect(try await Set(Essay.found("amber", in: db)) == [1, 2])
     }
   }
 
   @Test func `a row that REPLACE removes is not found, and its key can come again`() async throws {
     try await withFile { db, _ in
-      try await article(1, "amber").write(to: db)
-      try await article(2, "birch").write(to: db)
+      try await essay(1, "amber").write(to: db)
+      try await essay(2, "birch").write(to: db)
       // Removes row 1 by its unique slug; no trigger tells.
-      try await db.query("INSERT OR REPLACE INTO Article VALUES (9, 'slug 1', 'cedar', NULL, 0)")
-      #expect(try await Article.found("amber", in: db) == [])
-      #expect(try await Article.found("cedar", in: db) == [9])
-      try await db.query("UPDATE OR REPLACE Article SET slug = 'slug 2' WHERE id = 9")
-      #expect(try await Article.found("birch", in: db) == [])
-      try await article(1, "delta").write(to: db)
-      #expect(try await Article.found("amber", in: db) == [])
-      #expect(try await Article.found("delta", in: db) == [1])
-      try await db.query("REPLACE INTO Article VALUES (1, 'slug 1', 'ember', NULL, 0)")
-      #expect(try await Article.found("delta", in: db) == [])
-      #expect(try await Article.found("ember", in: db) == [1])
-      try await Article.optimizeFullTextIndex(in: db)
-      let documents = try await db.query("SELECT rowid AS n FROM \"Article+Search\" ORDER BY rowid")
+      try await db.query("INSERT OR REPLACE INTO Essay VALUES (9, 'slug 1', 'cedar', NULL, 0)")
+      #expect(try await Essay.found("amber", in: db) == [])
+      #expect(try await Essay.found("cedar", in: db) == [9])
+      try await db.query("UPDATE OR REPLACE Essay SET slug = 'slug 2' WHERE id = 9")
+      #expect(try await Essay.found("birch", in: db) == [])
+      try await essay(1, "delta").write(to: db)
+      #expect(try await Essay.found("amber", in: db) == [])
+      #expect(try await Essay.found("delta", in: db) == [1])
+      try await db.query("REPLACE INTO Essay VALUES (1, 'slug 1', 'ember', NULL, 0)")
+      #expect(try await Essay.found("delta", in: db) == [])
+      #expect(try await Essay.found("ember", in: db) == [1])
+      try await Essay.optimizeFullTextIndex(in: db)
+      let documents = try await db.query("SELECT rowid AS n FROM \"Essay+Search\" ORDER BY rowid")
       #expect(documents == [["n": 1], ["n": 9]])
     }
   }
@@ -100,40 +100,40 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
   func `after any sequence of writes a search finds what the rows hold`(seed: UInt64) async throws {
     try await withFile { db, _ in
       var dice = Dice(state: seed)
-      try await Article.resolveSchema(in: db)
+      try await Essay.resolveSchema(in: db)
       for step in 0..<120 {
         let id = Int.random(in: 1...12, using: &dice)
         let other = Int.random(in: 1...12, using: &dice)
         let title = words.randomElement(using: &dice) ?? ""
         let body = [nil, "amber cedar", "fjord"].randomElement(using: &dice) ?? nil
         switch Int.random(in: 0..<9, using: &dice) {
-        case 0, 1: try? await article(id, title, body).write(to: db)
-        case 2: try await Article.update(in: db, set: [\.$title: title], matching: \.$id == id)
-        case 3: try await Article.delete(from: db, matching: \.$id == id)
+        case 0, 1: try? await essay(id, title, body).write(to: db)
+        case 2: try await Essay.update(in: db, set: [\.$title: title], matching: \.$id == id)
+        case 3: try await Essay.delete(from: db, matching: \.$id == id)
         case 4:
           try await db.query(
-            "INSERT OR REPLACE INTO Article VALUES (?, ?, ?, ?, 0)", id, "slug \(other)", title, body)
-        case 5: try await db.query("UPDATE OR REPLACE Article SET id = ? WHERE id = ?", other, id)
-        case 6: try await db.query("INSERT OR IGNORE INTO Article VALUES (?, ?, ?, NULL, 0)", id, title, title)
+            "INSERT OR REPLACE INTO Essay VALUES (?, ?, ?, ?, 0)", id, "slug \(other)", title, body)
+        case 5: try await db.query("UPDATE OR REPLACE Essay SET id = ? WHERE id = ?", other, id)
+        case 6: try await db.query("INSERT OR IGNORE INTO Essay VALUES (?, ?, ?, NULL, 0)", id, title, title)
         case 7:
           try await db.query(
-            "INSERT INTO Article VALUES (?, ?, ?, NULL, 0) ON CONFLICT DO UPDATE SET title = ?",
+            "INSERT INTO Essay VALUES (?, ?, ?, NULL, 0) ON CONFLICT DO UPDATE SET title = ?",
             id, "slug \(id)", title, title)
         default:
           _ = try? await db.transaction { core in
-            try core.query("DELETE FROM Article WHERE id = ?", id)
-            try core.execute("INSERT OR ROLLBACK INTO Article VALUES (\(other), 'slug \(other)', '\(title)', NULL, 0)")
+            try core.query("DELETE FROM Essay WHERE id = ?", id)
+            try core.execute("INSERT OR ROLLBACK INTO Essay VALUES (\(other), 'slug \(other)', '\(title)', NULL, 0)")
           }
-          try await Article.optimizeFullTextIndex(in: db)
+          try await Essay.optimizeFullTextIndex(in: db)
         }
         for word in words {
-          let found = try await Set(Article.found(word, in: db))
+          let found = try await Set(Essay.found(word, in: db))
           let held = try await holding(word, in: db)
           #expect(found == held, "step \(step), \(word)")
           if found != held { return }
         }
       }
-      try await db.execute("INSERT INTO \"Article+Search\" (\"Article+Search\") VALUES ('integrity-check')")
+      try await db.execute("INSERT INTO \"Essay+Search\" (\"Essay+Search\") VALUES ('integrity-check')")
     }
   }
 
@@ -171,19 +171,19 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
 
   @Test func `a damaged index stops no write, and is made anew by the next search`() async throws {
     try await withFile { db, path in
-      for id in 1...50 { try await article(id, "amber \(id)").write(to: db) }
+      for id in 1...50 { try await essay(id, "amber \(id)").write(to: db) }
       await db.close()
       // As a foreign program could.
       let shell = Process()
       shell.executableURL = URL(filePath: "/usr/bin/sqlite3")
-      shell.arguments = [path, "DELETE FROM \"Article+Search_data\" WHERE id > 100"]
+      shell.arguments = [path, "DELETE FROM \"Essay+Search_data\" WHERE id > 100"]
       try shell.run()
       shell.waitUntilExit()
       #expect(shell.terminationStatus == 0)
       let again = try await Blackbird.Database.open(path: path)
-      try await article(51, "amber birch").write(to: again)
-      try await Article.delete(from: again, matching: \.$id == 7)
-      let found = try await Set(Article.found("amber", in: again))
+      try await essay(51, "amber birch").write(to: again)
+      try await Essay.delete(from: again, matching: \.$id == 7)
+      let found = try await Set(Essay.found("amber", in: again))
       #expect(found == Set(1...51).subtracting([7]))
       await again.close()
     }

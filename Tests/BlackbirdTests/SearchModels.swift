@@ -4,7 +4,7 @@ import TestDatabase
 import Testing
 
 /// A model whose key is the row id.
-struct Article: BlackbirdModel {
+struct Essay: BlackbirdModel {
   static let fullTextSearchableColumns: FullTextIndex = [
     \.$title: .text(weight: 4), \.$body: .text, \.$state: .filterOnly,
   ]
@@ -29,13 +29,13 @@ struct Page: BlackbirdModel {
   @BlackbirdColumn var rank: String
 }
 
-func article(
+func essay(
   _ id: Int, _ title: String, _ body: String? = nil, state: Int = 0
-) -> Article {
-  Article(id: id, slug: "slug \(id)", title: title, body: body, state: state)
+) -> Essay {
+  Essay(id: id, slug: "slug \(id)", title: title, body: body, state: state)
 }
 
-extension Article {
+extension Essay {
   /// The keys of what a search finds, in its order.
   static func found(
     _ text: String, in db: Blackbird.Database,
@@ -45,7 +45,7 @@ extension Article {
   }
 
   static func found(
-    _ matching: BlackbirdModelColumnExpression<Article>, in db: Blackbird.Database
+    _ matching: BlackbirdModelColumnExpression<Essay>, in db: Blackbird.Database
   ) async throws -> [Int] {
     try await fullTextSearch(from: db, matching: matching).map { $0.preloadedInstance?.id ?? -1 }
   }

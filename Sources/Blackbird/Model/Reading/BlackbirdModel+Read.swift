@@ -86,7 +86,8 @@ extension BlackbirdModel {
   ) async throws -> Int {
     let table = try table
     let select = try ModelSelect(table.statements.count, matching: matching)
-    return try await database.read(table, cacheRequest { select.cacheRequest }, weight: { _ in 1 }) {
+    return try await database.read(table, cacheRequest { select.cacheRequest }, weight: { _ in 1 })
+    {
       core in try core.count(select)
     }
   }
