@@ -4,7 +4,8 @@ import Testing
 
 extension BlackbirdProcesses {
   @Suite(.timeLimit(.minutes(2))) struct CacheTests {
-    @Test func `a read that begins after another process's commit gives the new value`() async throws
+    @Test func `a read that begins after another process's commit gives the new value`()
+      async throws
     {
       try await withDatabaseScene { scene in
         let a = try await scene.opened("a")
@@ -54,7 +55,9 @@ extension BlackbirdProcesses {
         var last = 0
         while last < 600 {
           for (worker, id) in [(b, writing), (c, alsoWriting)] {
-            for event in worker.child.takeMessages(where: { $0["re"]?.int == id && $0["event"] == "ack" }) {
+            for event in worker.child.takeMessages(where: {
+              $0["re"]?.int == id && $0["event"] == "ack"
+            }) {
               acknowledged = max(acknowledged, event["score"]?.int ?? 0)
             }
           }

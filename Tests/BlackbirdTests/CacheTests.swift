@@ -1,5 +1,6 @@
 import Blackbird
 import BoutiqueDB
+import Dispatch
 import Foundation
 import Synchronization
 import TestDatabase
@@ -197,7 +198,8 @@ private struct CachedVote: BlackbirdModel {
     try await withDatabase(schema: "") { db, path in
       try await put(db, 1)
       _ = try await CachedPost.read(from: db, id: 1)
-      try shell(path, "ALTER TABLE CachedPost ADD COLUMN more TEXT; UPDATE CachedPost SET score = 3")
+      try shell(
+        path, "ALTER TABLE CachedPost ADD COLUMN more TEXT; UPDATE CachedPost SET score = 3")
       let post = try await CachedPost.read(from: db, id: 1)
       #expect(post?.score == 3)
     }
@@ -256,6 +258,34 @@ private struct CachedVote: BlackbirdModel {
     }
   }
 
+  @Test func `of several writes in one commit the last one is remembered, or none`() async throws {
+    try await withDatabase(schema: "") { db, _ in
+      try await put(db, 1)
+      for round in 1...30 {
+        // Whoever comes while this runs shares the commit that follows.
+        let isRunning = Received<Void>()
+        let mayEnd = DispatchSemaphore(value: 0)
+        let first = Task {
+          try await db.transaction { core in
+            isRunning.add(())
+            mayEnd.wait()
+          }
+        }
+        await isRunning.wait(for: 1)
+        let writers = (0..<8).map { _ in
+          Task { try await CachedPost.modify(in: db, primaryKey: 1) { $0.score += 1 } }
+        }
+        let engine = try #require(db.openEngine)
+        try await eventually("they wait") { engine.waitingWriteCount == 8 }
+        mayEnd.signal()
+        try await first.value
+        for writer in writers { _ = try await writer.value }
+        let score = try await CachedPost.read(from: db, id: 1)?.score
+        #expect(score == round * 8)
+      }
+    }
+  }
+
   @Test func `writers and readers of one process never see the past`() async throws {
     try await withDatabase(schema: "") { db, _ in
       try await put(db, 1)
@@ -268,8 +298,9 @@ private struct CachedVote: BlackbirdModel {
               if (writer + round) % 2 == 0 {
                 score = try await CachedPost.modify(in: db, primaryKey: 1) { $0.score += 1 }.score
               } else {
-                score = try await db.query(
-                  "UPDATE CachedPost SET score = score + 1 RETURNING score")[0]["score"]?
+                score =
+                  try await db.query(
+                    "UPDATE CachedPost SET score = score + 1 RETURNING score")[0]["score"]?
                   .intValue ?? 0
               }
               acknowledged.raise(to: score)

@@ -39,6 +39,35 @@ private let mainQueue = DispatchSpecificKey<Bool>()
   }
 }
 
+private actor Keeper {
+  private var observer: BlackbirdModelQueryObserver<Post, Int>?
+
+  func watch(_ db: Blackbird.Database) {
+    observer = Post.QueryObserver(in: db) { try await $0.query("SELECT 1 FROM Post").count }
+  }
+
+  func count() async throws -> Int? {
+    try await observer?.refresh()
+    return observer?.result
+  }
+}
+
+@MainActor @Observable private final class PostList {
+  @ObservationIgnored
+  @BlackbirdLiveModels({ try await Post.read(from: $0, orderBy: .ascending(\.$id)) }) var posts
+}
+
+/// Counts the changes of a list that happen outside the main actor.
+@MainActor private func watch(_ list: PostList, _ outside: Counter) {
+  DispatchQueue.main.setSpecific(key: mainQueue, value: true)
+  withObservationTracking {
+    _ = list.posts
+  } onChange: {
+    if DispatchQueue.getSpecific(key: mainQueue) != true { outside.add() }
+    Task { @MainActor in watch(list, outside) }
+  }
+}
+
 @Suite(.timeLimit(.minutes(1))) struct LiveQueryTests {
   @Test @MainActor func `a live query loads and follows writes`() async throws {
     try await withDatabase { db, path in
@@ -114,6 +143,39 @@ private let mainQueue = DispatchSpecificKey<Bool>()
     }
   }
 
+  @Test @MainActor func `so do those of a property with its wrapper in the declaration`()
+    async throws
+  {
+    try await withDatabase { db, _ in
+      let list = BlackbirdEnvironment.$database.withValue(db) { PostList() }
+      let outside = Counter()
+      watch(list, outside)
+      for number in 1...10 {
+        try await Post(id: number, title: "a", url: nil).write(to: db)
+        try await list.$posts.refresh()
+        #expect(list.posts.results.map(\.id) == Array(1...number))
+      }
+      #expect(outside.count == 0)
+    }
+  }
+
+  @Test func `an actor that owns its observer is let go with it`() async throws {
+    try await withDatabase { db, _ in
+      weak var weakly: Keeper?
+      do {
+        let keeper = Keeper()
+        weakly = keeper
+        await keeper.watch(db)
+        try await db.query("INSERT INTO Post VALUES (1, 'a', NULL)")
+        let count = try await keeper.count()
+        #expect(count == 1)
+      }
+      try await eventually("nothing is left") {
+        weakly == nil && db.changes.subscriberCount == 0
+      }
+    }
+  }
+
   @Test func `a model of nobody follows while the main thread is busy`() async throws {
     try await withDatabase { db, _ in
       let model = BlackbirdEnvironment.$database.withValue(db) { DaemonModel() }
@@ -131,7 +193,7 @@ private let mainQueue = DispatchSpecificKey<Bool>()
 
   @Test func `an error is shown, and is no end`() async throws {
     try await withDatabase(schema: "") { db, _ in
-      let observer = Post.QueryObserver(in: db, isolation: nil) {
+      let observer = Post.QueryObserver(in: db, isolation: .anywhere) {
         try await $0.query("SELECT count(*) AS n FROM Post")[0]["n"]?.intValue
       }
       try await eventually("it fails") { observer.error != nil }
@@ -152,7 +214,7 @@ private let mainQueue = DispatchSpecificKey<Bool>()
   @Test func `an equal result tells nobody`() async throws {
     try await withDatabase { db, _ in
       let reads = Counter()
-      let observer = Post.QueryObserver(in: db, isolation: nil) { db -> [Blackbird.Row] in
+      let observer = Post.QueryObserver(in: db, isolation: .anywhere) { db -> [Blackbird.Row] in
         reads.add()
         return try await db.query("SELECT count(*) AS n FROM Post")
       }
@@ -180,14 +242,14 @@ private let mainQueue = DispatchSpecificKey<Bool>()
       try await db.query("INSERT INTO Post VALUES (1, 'a', NULL), (2, 'a', NULL)")
       let reads = Counter()
       let titles = Post.QueryObserver(
-        in: db, columnsForInvalidation: [\.$title], isolation: nil
+        in: db, columnsForInvalidation: [\.$title], isolation: .anywhere
       ) { db -> [Blackbird.Row] in
         reads.add()
         return try await db.query("SELECT title FROM Post ORDER BY id")
       }
       let rowReads = Counter()
       let row = Post.QueryObserver(
-        in: db, multicolumnPrimaryKeyForInvalidation: [2], isolation: nil
+        in: db, multicolumnPrimaryKeyForInvalidation: [2], isolation: .anywhere
       ) { db -> [Blackbird.Row] in
         rowReads.add()
         return try await db.query("SELECT title FROM Post WHERE id = 2")
@@ -221,7 +283,7 @@ private let mainQueue = DispatchSpecificKey<Bool>()
         let marker = Marker()
         weakly = marker
         var observer: BlackbirdModelQueryObserver<Post, Int>? = Post.QueryObserver(
-          in: db, isolation: nil
+          in: db, isolation: .anywhere
         ) { db in
           _ = marker
           return try await db.query("SELECT 1 FROM Post").count
@@ -247,7 +309,7 @@ private let mainQueue = DispatchSpecificKey<Bool>()
       try await eventually("it is busy") { isBusy.load(ordering: .acquiring) }
       weak var weakly: BlackbirdModelQueryObserver<Post, Int>?
       do {
-        let observer = Post.QueryObserver(in: db, isolation: MainActor.shared) { db in
+        let observer = Post.QueryObserver(in: db, isolation: .actor(MainActor.shared)) { db in
           try await db.query("SELECT 1 FROM Post").count
         }
         weakly = observer
@@ -265,7 +327,7 @@ private let mainQueue = DispatchSpecificKey<Bool>()
       let other = try Blackbird.Database.inMemoryDatabase()
       try await other.execute(changeSchema)
       try await other.query("INSERT INTO Post VALUES (3, 'a', NULL)")
-      let observer = Post.QueryObserver(isolation: nil) { db in
+      let observer = Post.QueryObserver(isolation: .anywhere) { db in
         try await db.query("SELECT 1 FROM Post").count
       }
       #expect(observer.result == nil)
@@ -275,14 +337,18 @@ private let mainQueue = DispatchSpecificKey<Bool>()
       try await eventually("it loads the other") { observer.result == 1 }
       #expect(db.changes.subscriberCount == 0)
       observer.bind(to: nil)
+      BlackbirdEnvironment.$database.withValue(db) {
+        #expect(observer.result == 1)
+      }
       #expect(other.changes.subscriberCount == 0)
+      #expect(db.changes.subscriberCount == 0)
       await other.close()
     }
   }
 
   @Test func `a database that closes is an error and the end`() async throws {
     try await withDatabase { db, _ in
-      let observer = Post.QueryObserver(in: db, isolation: nil) { db in
+      let observer = Post.QueryObserver(in: db, isolation: .anywhere) { db in
         try await db.query("SELECT 1 FROM Post").count
       }
       try await observer.refresh()
@@ -296,7 +362,7 @@ private let mainQueue = DispatchSpecificKey<Bool>()
   @Test func `a storm of writes ends in the truth`() async throws {
     try await withDatabase { db, _ in
       let observers = (0..<20).map { _ in
-        Post.QueryObserver(in: db, isolation: nil) { db in
+        Post.QueryObserver(in: db, isolation: .anywhere) { db in
           try await db.query("SELECT count(*) AS n FROM Post")[0]["n"]?.intValue ?? -1
         }
       }

@@ -101,7 +101,8 @@ import Testing
     }
   }
 
-  @Test func `there is no mark in memory, once closed, or for a file that was replaced`() async throws
+  @Test func `there is no mark in memory, once closed, or for a file that was replaced`()
+    async throws
   {
     let memory = try await BoutiqueDB.open(url: BoutiqueDB.inMemoryURL())
     #expect(memory.commitMark == nil)

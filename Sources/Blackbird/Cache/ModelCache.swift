@@ -55,7 +55,9 @@ final class ModelCache: Sendable {
     else { return nil }
     log(database, "hit", request)
     // Whoever asks in a loop would never let anybody else have the thread.
-    if hitsInARow.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 64) { await Task.yield() }
+    if hitsInARow.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 64) {
+      await Task.yield()
+    }
     return known.value
   }
 

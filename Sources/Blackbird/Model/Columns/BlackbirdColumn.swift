@@ -60,7 +60,7 @@ extension BlackbirdColumn: Codable {
   private static func decoded<D: Decoder>(from decoder: D) throws -> Self {
     if D.self == RowDecoder.self {
       // Sound: the types are the same.
-      let row = unsafeBitCast(decoder as AnyObject, to: RowDecoder.self)
+      let row = withUnsafePointer(to: decoder) { UnsafeRawPointer($0).load(as: RowDecoder.self) }
       return Self(try row.value(Value.self), origin: row.origin)
     }
     if let defaults = decoder as? BlackbirdDefaultsDecoder {
@@ -84,7 +84,10 @@ extension BlackbirdColumn: Codable {
   private func encode<E: Encoder>(opened encoder: E) throws {
     if E.self == ColumnCollector.self {
       // Sound: the types are the same.
-      try unsafeBitCast(encoder as AnyObject, to: ColumnCollector.self).collect(value, origin)
+      let collector = withUnsafePointer(to: encoder) {
+        UnsafeRawPointer($0).load(as: ColumnCollector.self)
+      }
+      try collector.collect(value, origin)
       return
     }
     var container = encoder.singleValueContainer()

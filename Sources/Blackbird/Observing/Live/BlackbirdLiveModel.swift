@@ -24,35 +24,38 @@ public struct BlackbirdLiveModel<T: BlackbirdModel>: Sendable {
   ///   - instance: shown until the first read; its primary key tells which row.
   ///   - database: where to read; nil for the one of ``BlackbirdEnvironment``.
   ///   - columns: the columns whose changes matter; empty for all.
-  ///   - isolation: the actor in whose turns the value changes.
+  ///   - isolation: where the value changes.
+  ///   - caller: the actor of the calling code; leave it out.
   public init(
     _ instance: T, in database: Blackbird.Database? = nil,
-    columns: [T.BlackbirdColumnKeyPath] = [], isolation: (any Actor)? = #isolation
+    columns: [T.BlackbirdColumnKeyPath] = [], isolation: BlackbirdLiveIsolation = .automatic,
+    caller: (any Actor)? = #isolation
   ) {
     self.init(
       key: Result { try instance.primaryKeyValues() }, initial: instance, database, columns,
-      isolation)
+      isolation.resolved(caller: caller))
   }
 
   /// Creates a live model of the row with a primary key of one column.
   public init(
     type: T.Type = T.self, primaryKey: any Sendable, in database: Blackbird.Database? = nil,
-    columns: [T.BlackbirdColumnKeyPath] = [], isolation: (any Actor)? = #isolation
+    columns: [T.BlackbirdColumnKeyPath] = [], isolation: BlackbirdLiveIsolation = .automatic,
+    caller: (any Actor)? = #isolation
   ) {
     self.init(
       type: type, multicolumnPrimaryKey: [primaryKey], in: database, columns: columns,
-      isolation: isolation)
+      isolation: isolation, caller: caller)
   }
 
   /// Creates a live model of the row with a primary key of several columns.
   public init(
     type: T.Type = T.self, multicolumnPrimaryKey: [any Sendable],
     in database: Blackbird.Database? = nil, columns: [T.BlackbirdColumnKeyPath] = [],
-    isolation: (any Actor)? = #isolation
+    isolation: BlackbirdLiveIsolation = .automatic, caller: (any Actor)? = #isolation
   ) {
     self.init(
       key: Result { try T.table.key(multicolumnPrimaryKey).map { Blackbird.Value($0) } },
-      initial: nil, database, columns, isolation)
+      initial: nil, database, columns, isolation.resolved(caller: caller))
   }
 
   private init(
@@ -144,29 +147,32 @@ public struct BlackbirdLiveModelUpdater<T: BlackbirdModel>: Sendable {
 
 extension BlackbirdModel {
   /// A live model of this instance's row, in the database of ``BlackbirdEnvironment``.
-  public var liveModel: BlackbirdLiveModel<Self> { BlackbirdLiveModel(self, isolation: nil) }
+  public var liveModel: BlackbirdLiveModel<Self> { BlackbirdLiveModel(self) }
 
   /// Returns a live model of this instance's row.
   public func liveModel(
-    in database: Blackbird.Database? = nil, isolation: (any Actor)? = #isolation
+    in database: Blackbird.Database? = nil, isolation: BlackbirdLiveIsolation = .automatic,
+    caller: (any Actor)? = #isolation
   ) -> BlackbirdLiveModel<Self> {
-    BlackbirdLiveModel(self, in: database, isolation: isolation)
+    BlackbirdLiveModel(self, in: database, isolation: isolation, caller: caller)
   }
 
   /// Returns a live model of the row with a primary key of one column.
   public static func liveModel(
     primaryKey: any Sendable, in database: Blackbird.Database? = nil,
-    isolation: (any Actor)? = #isolation
+    isolation: BlackbirdLiveIsolation = .automatic, caller: (any Actor)? = #isolation
   ) -> BlackbirdLiveModel<Self> {
-    BlackbirdLiveModel(primaryKey: primaryKey, in: database, isolation: isolation)
+    BlackbirdLiveModel(
+      primaryKey: primaryKey, in: database, isolation: isolation, caller: caller)
   }
 
   /// Returns a live model of the row with a primary key of several columns.
   public static func liveModel(
     multicolumnPrimaryKey: [any Sendable], in database: Blackbird.Database? = nil,
-    isolation: (any Actor)? = #isolation
+    isolation: BlackbirdLiveIsolation = .automatic, caller: (any Actor)? = #isolation
   ) -> BlackbirdLiveModel<Self> {
     BlackbirdLiveModel(
-      multicolumnPrimaryKey: multicolumnPrimaryKey, in: database, isolation: isolation)
+      multicolumnPrimaryKey: multicolumnPrimaryKey, in: database, isolation: isolation,
+      caller: caller)
   }
 }

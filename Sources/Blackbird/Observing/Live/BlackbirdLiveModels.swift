@@ -11,9 +11,9 @@
 /// commits a change to the model's table, and Observation tells whoever has read the property; results equal to
 /// the last ones tell nobody. Letting go of the property ends its work.
 ///
-/// In a type of the main actor or another actor (and wherever an isolated context makes the wrapper) results
-/// change only in turns of that actor. Elsewhere, and with `isolation: nil`, they change on a thread of the
-/// cooperative pool at any moment: that is for programs whose main thread is busy.
+/// In a model of the main actor, results change only in turns of the main actor: what is read twice in one turn
+/// is the same. A wrapper that is made elsewhere, or with `isolation: .anywhere`, changes at any moment on a
+/// thread of the cooperative pool: that is for programs whose main thread is busy (``BlackbirdLiveIsolation``).
 @propertyWrapper
 public struct BlackbirdLiveModels<T: BlackbirdModel>: Sendable {
   /// The query's state: whether a read is under way, `refresh()`.
@@ -28,11 +28,13 @@ public struct BlackbirdLiveModels<T: BlackbirdModel>: Sendable {
   ///   - database: where to read; nil for the one of ``BlackbirdEnvironment``.
   ///   - columns: the columns on which the result depends; empty for all.
   ///   - tables: names of further tables on which it depends.
-  ///   - isolation: the actor in whose turns the results change.
+  ///   - isolation: where the results change.
+  ///   - caller: the actor of the calling code; leave it out.
   ///   - read: reads the models; called on the cooperative pool.
   public init(
     in database: Blackbird.Database? = nil, columns: [T.BlackbirdColumnKeyPath] = [],
-    tables: [String] = [], isolation: (any Actor)? = #isolation,
+    tables: [String] = [], isolation: BlackbirdLiveIsolation = .automatic,
+    caller: (any Actor)? = #isolation,
     _ read: @escaping @Sendable (Blackbird.Database) async throws -> [T]
   ) {
     let scope = LiveSignal.Scope(
@@ -40,6 +42,6 @@ public struct BlackbirdLiveModels<T: BlackbirdModel>: Sendable {
     projectedValue = BlackbirdLiveQueryState(
       observer: LiveObserver(
         LiveQueryPlan(scopes: [scope] + tables.map { .init(table: $0) }, read: read),
-        in: database, isolation: isolation))
+        in: database, isolation: isolation.resolved(caller: caller)))
   }
 }

@@ -19,16 +19,17 @@ public struct BlackbirdLiveQuery: Sendable {
   ///   - database: where to read; nil for the one of ``BlackbirdEnvironment``.
   ///   - tableName: the table on which the rows depend.
   ///   - tables: names of further tables on which they depend.
-  ///   - isolation: the actor in whose turns the rows change.
+  ///   - isolation: where the rows change.
+  ///   - caller: the actor of the calling code; leave it out.
   ///   - read: reads the rows; called on the cooperative pool.
   public init(
     in database: Blackbird.Database? = nil, tableName: String, tables: [String] = [],
-    isolation: (any Actor)? = #isolation,
+    isolation: BlackbirdLiveIsolation = .automatic, caller: (any Actor)? = #isolation,
     _ read: @escaping @Sendable (Blackbird.Database) async throws -> [Blackbird.Row]
   ) {
     projectedValue = BlackbirdLiveQueryState(
       observer: LiveObserver(
         LiveQueryPlan(scopes: ([tableName] + tables).map { .init(table: $0) }, read: read),
-        in: database, isolation: isolation))
+        in: database, isolation: isolation.resolved(caller: caller)))
   }
 }

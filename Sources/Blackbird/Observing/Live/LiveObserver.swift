@@ -13,22 +13,29 @@ final class LiveObserver<Value: Sendable>: Observable, Sendable {
     var error: (any Error)?
   }
 
+  fileprivate struct Refreshing {
+    var wish: Int
+    var continuation: CheckedContinuation<Void, any Error>
+  }
+
   fileprivate struct State {
     var snapshot: Snapshot
     var isLoading = false
     var database: Blackbird.Database?
+    /// Whether it was never told which database to use.
+    var usesEnvironment: Bool
     var plan: LiveQueryPlan<Value>?
     var reader: LiveReader<Value>?
     /// Which reader it is; what an earlier one still brings is dropped.
     var number = 0
     /// Whether nothing more will come.
     var hasEnded = false
-    var refreshing: [(wish: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+    var refreshing: [Refreshing] = []
   }
 
   private let registrar = ObservationRegistrar()
   private let state: Mutex<State>
-  private let isolation: (any Actor)?
+  private let home: Home
 
   /// - Parameters:
   ///   - isolation: the actor in whose turns values change; nil for none.
@@ -37,9 +44,11 @@ final class LiveObserver<Value: Sendable>: Observable, Sendable {
     _ plan: LiveQueryPlan<Value>?, in database: Blackbird.Database?, isolation: (any Actor)?,
     initial: Value? = nil
   ) {
-    self.isolation = isolation
-    state = Mutex(State(snapshot: Snapshot(value: initial), plan: plan))
-    bind(to: database ?? BlackbirdEnvironment.current)
+    home = Home(actor: isolation, isAnywhere: isolation == nil)
+    state = Mutex(
+      State(
+        snapshot: Snapshot(value: initial), usesEnvironment: database == nil, plan: plan))
+    follow(database ?? BlackbirdEnvironment.current)
   }
 
   deinit {
@@ -79,7 +88,8 @@ final class LiveObserver<Value: Sendable>: Observable, Sendable {
       let failure = state.withLock { state -> (any Error)? in
         if state.hasEnded, let error = state.snapshot.error { return error }
         guard let reader = state.reader else { return BlackbirdLiveError.noDatabase }
-        state.refreshing.append((reader.request(), continuation))
+        state.refreshing.append(
+          Refreshing(wish: reader.request(), continuation: continuation))
         return nil
       }
       if let failure { continuation.resume(throwing: failure) }
@@ -90,6 +100,11 @@ final class LiveObserver<Value: Sendable>: Observable, Sendable {
 
   /// Reads from another database from now on; nil for none.
   func bind(to database: Blackbird.Database?) {
+    state.withLock { $0.usesEnvironment = false }
+    follow(database)
+  }
+
+  private func follow(_ database: Blackbird.Database?) {
     rebind { state in
       let isOther = state.database != database
       state.database = database
@@ -109,39 +124,51 @@ final class LiveObserver<Value: Sendable>: Observable, Sendable {
   }
 
   private func bindIfNeeded() {
-    guard state.withLock({ $0.database == nil }), let database = BlackbirdEnvironment.current
+    guard state.withLock({ $0.database == nil && $0.usesEnvironment }),
+      let database = BlackbirdEnvironment.current
     else { return }
-    bind(to: database)
+    follow(database)
   }
 
+  /// Begins anew with a reader of its own, when `change` says that something is another.
   private func rebind(_ change: (inout State) -> Bool) {
-    let (old, refreshing) =
-      state.withLock { state -> (LiveReader<Value>?, State)? in
-        guard change(&state) else { return nil }
-        let before = state
-        state.number += 1
-        state.hasEnded = false
-        state.isLoading = false
-        state.refreshing = []
-        state.snapshot.didLoad = false
-        state.snapshot.error = nil
-        state.reader = nil
-        if let database = state.database, let plan = state.plan {
-          let number = state.number
-          let isolation = isolation
-          let observer = Weakly(observer: self)
-          state.reader = LiveReader(plan, in: database) { event in
-            await Self.deliver(event, number: number, to: isolation, observer)
-          }
-        }
-        return (before.reader, before)
-      }.map { ($0.0, $0.1.refreshing) } ?? (nil, [])
-    old?.cancel()
+    let (reader, refreshing) = state.withLock { state -> (LiveReader<Value>?, [Refreshing]) in
+      guard change(&state) else { return (nil, []) }
+      let before = (state.reader, state.refreshing)
+      state.number += 1
+      state.hasEnded = false
+      state.isLoading = false
+      state.refreshing = []
+      state.snapshot.didLoad = false
+      state.snapshot.error = nil
+      state.reader = makeReader(state)
+      return before
+    }
+    reader?.cancel()
     for waiting in refreshing { waiting.continuation.resume(throwing: CancellationError()) }
     tell(\.snapshot)
   }
 
+  private func makeReader(_ state: State) -> LiveReader<Value>? {
+    guard let database = state.database, let plan = state.plan else { return nil }
+    let number = state.number
+    let home = home
+    let observer = Weakly(observer: self)
+    return LiveReader(plan, in: database) { event in
+      let actor = home.actor
+      // Without its actor there is nobody left to read it.
+      guard actor != nil || home.isAnywhere else { return }
+      await Self.deliver(event, number: number, to: actor, observer)
+    }
+  }
+
   // MARK: Delivering
+
+  /// The actor in whose turns values change; an actor that owns its observer must not be kept by it.
+  private struct Home: Sendable {
+    weak let actor: (any Actor)?
+    let isAnywhere: Bool
+  }
 
   /// The observer for its reader, which must not keep it while an actor is busy.
   private struct Weakly: Sendable {

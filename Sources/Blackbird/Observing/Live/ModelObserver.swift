@@ -6,21 +6,22 @@ extension BlackbirdModel {
   public typealias Observer = BlackbirdModelObserver<Self>
 
   /// An observer of this instance's row, in the database of ``BlackbirdEnvironment``.
-  public var observer: BlackbirdModelObserver<Self> { observer(isolation: nil) }
+  public var observer: BlackbirdModelObserver<Self> { observer() }
 
   /// Returns an observer of this instance's row.
   ///
   /// - Parameters:
   ///   - database: where to read; nil for the one of ``BlackbirdEnvironment``.
   ///   - columns: the columns whose changes matter; empty for all.
-  ///   - isolation: the actor in whose turns the instance changes.
+  ///   - isolation: where the instance changes.
+  ///   - caller: the actor of the calling code; leave it out.
   public func observer(
     in database: Blackbird.Database? = nil, columns: [BlackbirdColumnKeyPath] = [],
-    isolation: (any Actor)? = #isolation
+    isolation: BlackbirdLiveIsolation = .automatic, caller: (any Actor)? = #isolation
   ) -> BlackbirdModelObserver<Self> {
     BlackbirdModelObserver(
       key: Result { try primaryKeyValues() }, initial: self, in: database, columns: columns,
-      isolation: isolation)
+      isolation: isolation.resolved(caller: caller))
   }
 }
 
@@ -37,24 +38,27 @@ public final class BlackbirdModelObserver<T: BlackbirdModel>: Observable, Sendab
   /// - Parameters:
   ///   - database: where to read; nil for the one of ``BlackbirdEnvironment``, or a later ``bind(to:)``.
   ///   - columns: the columns whose changes matter; empty for all.
-  ///   - isolation: the actor in whose turns the instance changes.
+  ///   - isolation: where the instance changes.
+  ///   - caller: the actor of the calling code; leave it out.
   public convenience init(
     in database: Blackbird.Database? = nil, primaryKey: (any Sendable)? = nil,
-    columns: [T.BlackbirdColumnKeyPath] = [], isolation: (any Actor)? = #isolation
+    columns: [T.BlackbirdColumnKeyPath] = [], isolation: BlackbirdLiveIsolation = .automatic,
+    caller: (any Actor)? = #isolation
   ) {
     self.init(
       key: primaryKey.map { key in Self.key([key]) }, initial: nil, in: database,
-      columns: columns, isolation: isolation)
+      columns: columns, isolation: isolation.resolved(caller: caller))
   }
 
   /// Begins to observe the row with a primary key of several columns.
   public convenience init(
     in database: Blackbird.Database? = nil, multicolumnPrimaryKey: [any Sendable],
-    columns: [T.BlackbirdColumnKeyPath] = [], isolation: (any Actor)? = #isolation
+    columns: [T.BlackbirdColumnKeyPath] = [], isolation: BlackbirdLiveIsolation = .automatic,
+    caller: (any Actor)? = #isolation
   ) {
     self.init(
       key: Self.key(multicolumnPrimaryKey), initial: nil, in: database, columns: columns,
-      isolation: isolation)
+      isolation: isolation.resolved(caller: caller))
   }
 
   init(

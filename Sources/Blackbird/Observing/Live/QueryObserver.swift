@@ -26,13 +26,14 @@ public final class BlackbirdModelQueryObserver<T: BlackbirdModel, Result: Sendab
   ///     all rows.
   ///   - columnsForInvalidation: the columns on which the result depends; nil for all.
   ///   - tables: names of further tables on which it depends.
-  ///   - isolation: the actor in whose turns the result changes.
+  ///   - isolation: where the result changes.
+  ///   - caller: the actor of the calling code; leave it out.
   ///   - read: reads the value; called on the cooperative pool.
   public init(
     in database: Blackbird.Database? = nil,
     multicolumnPrimaryKeyForInvalidation: [any Sendable]? = nil,
     columnsForInvalidation: [T.BlackbirdColumnKeyPath]? = nil, tables: [String] = [],
-    isolation: (any Actor)? = #isolation,
+    isolation: BlackbirdLiveIsolation = .automatic, caller: (any Actor)? = #isolation,
     _ read: @escaping @Sendable (Blackbird.Database) async throws -> Result
   ) {
     let filter = T.changeFilter(
@@ -40,7 +41,7 @@ public final class BlackbirdModelQueryObserver<T: BlackbirdModel, Result: Sendab
     let scope = LiveSignal.Scope(table: T.tableName, filter: filter)
     observer = LiveObserver(
       LiveQueryPlan(scopes: [scope] + tables.map { .init(table: $0) }, read: read), in: database,
-      isolation: isolation)
+      isolation: isolation.resolved(caller: caller))
   }
 
   /// The value as of the last read that succeeded; nil before the first.
