@@ -1,5 +1,6 @@
 import Boutique
 import BoutiqueDB
+import Dispatch
 import Foundation
 import Synchronization
 import TestDatabase
@@ -106,14 +107,23 @@ struct ValueTroubleTests {
     async throws
   {
     let directory = try TestDirectory()
-    let db = try await BoutiqueDB.open(path: directory.file("app.db"))
+    var configuration = BoutiqueConfiguration()
+    configuration.groupCommitLimit = 1
+    let db = try await BoutiqueDB.open(
+      path: directory.file("app.db"), configuration: configuration)
     let storage = SettingsStorage.database(db)
     let list = StoredValue<[Int]>(key: "k", default: [], storage: storage)
     try await list.set([0]).committed()
     // One long write, then the change that fails, then another long write, then the change that waits.
     let gates = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
-    let first = Task { try await db.write { _ in gates[0].wait() } }
-    while db.waitingWriteCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+    let isHeld = Mutex(false)
+    let first = Task {
+      try await db.write { _ in
+        isHeld.withLock { $0 = true }
+        gates[0].wait()
+      }
+    }
+    while !isHeld.withLock(\.self) { try await Task.sleep(for: .milliseconds(1)) }
     let calls = Mutex(0)
     let failing = list.modify { array in
       array.append(1)
