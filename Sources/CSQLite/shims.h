@@ -84,17 +84,14 @@ typedef struct boutique_sqlite_wal_index {
   uint32_t readMark0, readMark1, readMark2, readMark3, readMark4;
 } boutique_sqlite_wal_index;
 
-// Reads the WAL index header through the open file's own xShmMap: no descriptor, no lock, no
-// allocation. A writer stores the second copy, a barrier, then the first; so the first is read
-// first, and two equal copies with a right checksum are one commit's header.
+// Returns where the WAL index is in this process's memory, through the open file's own xShmMap: no
+// descriptor, no lock, no allocation; or 0 when the log is not open.
 //
 // `rollbackJournal` is boutique_sqlite_journal_file() as it was before the first statement. While
 // it is still that, the log is not open, and xShmMap would *create* an index file; then the
 // answer is "nothing".
-//
-// Returns 1 with `out` filled, or 0.
-static inline int boutique_sqlite_read_wal_index(
-    sqlite3 *db, const void *rollbackJournal, boutique_sqlite_wal_index *out) {
+static inline const volatile void *boutique_sqlite_wal_index_region(
+    sqlite3 *db, const void *rollbackJournal) {
   const void *journal = boutique_sqlite_journal_file(db);
   if (journal == 0 || journal == rollbackJournal) return 0;
   sqlite3_file *file = 0;
@@ -103,17 +100,25 @@ static inline int boutique_sqlite_read_wal_index(
   if (file->pMethods->xShmMap == 0) return 0;
   void volatile *region = 0;
   // 32768: the size of one index page (WALINDEX_PGSZ in SQLite's wal.c).
-  if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) != SQLITE_OK || region == 0) return 0;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) != SQLITE_OK) return 0;
+  return region;
+}
 
-  const volatile uint32_t *words = (const volatile uint32_t *)region;
+// Reads one whole copy of the header. A writer stores the second copy, a barrier, then the first; so
+// the first is read first, and two equal copies with a right checksum are one commit's header.
+//
+// Returns 1 with `words` filled, or 0.
+static inline int boutique_sqlite_wal_index_words(
+    const volatile void *region, uint32_t words[12]) {
+  const volatile uint32_t *shared = (const volatile uint32_t *)region;
   for (int attempt = 0; attempt < 8; attempt++) {
     union {
       uint32_t words[12];
       boutique_sqlite_wal_index_copy fields;
     } first, second;
-    for (int i = 0; i < 12; i++) first.words[i] = words[i];
+    for (int i = 0; i < 12; i++) first.words[i] = shared[i];
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    for (int i = 0; i < 12; i++) second.words[i] = words[12 + i];
+    for (int i = 0; i < 12; i++) second.words[i] = shared[12 + i];
     if (memcmp(&first, &second, sizeof first) != 0) continue;
     if (first.fields.isInitialized == 0 || first.fields.version != 3007000) return 0;
     uint32_t s1 = 0, s2 = 0;
@@ -122,22 +127,59 @@ static inline int boutique_sqlite_read_wal_index(
       s2 += first.words[i + 1] + s1;
     }
     if (s1 != first.fields.checksum[0] || s2 != first.fields.checksum[1]) continue;
-    uint32_t pageSize = first.fields.pageSize;
-    out->change = first.fields.change;
-    out->maxFrame = first.fields.maxFrame;
-    out->pageSize = (pageSize & 0xfe00) + ((pageSize & 1) << 16);
-    out->pageCount = first.fields.pageCount;
-    out->salt1 = first.fields.salt[0];
-    out->salt2 = first.fields.salt[1];
-    out->backfilledFrames = words[24];
-    out->readMark0 = words[25];
-    out->readMark1 = words[26];
-    out->readMark2 = words[27];
-    out->readMark3 = words[28];
-    out->readMark4 = words[29];
+    memcpy(words, first.words, sizeof first.words);
     return 1;
   }
   return 0;
+}
+
+// Reads the WAL index header of a connection.
+//
+// Returns 1 with `out` filled, or 0.
+static inline int boutique_sqlite_read_wal_index(
+    sqlite3 *db, const void *rollbackJournal, boutique_sqlite_wal_index *out) {
+  const volatile void *region = boutique_sqlite_wal_index_region(db, rollbackJournal);
+  if (region == 0) return 0;
+  union {
+    uint32_t words[12];
+    boutique_sqlite_wal_index_copy fields;
+  } copy;
+  if (boutique_sqlite_wal_index_words(region, copy.words) == 0) return 0;
+  const volatile uint32_t *words = (const volatile uint32_t *)region;
+  uint32_t pageSize = copy.fields.pageSize;
+  out->change = copy.fields.change;
+  out->maxFrame = copy.fields.maxFrame;
+  out->pageSize = (pageSize & 0xfe00) + ((pageSize & 1) << 16);
+  out->pageCount = copy.fields.pageCount;
+  out->salt1 = copy.fields.salt[0];
+  out->salt2 = copy.fields.salt[1];
+  out->backfilledFrames = words[24];
+  out->readMark0 = words[25];
+  out->readMark1 = words[26];
+  out->readMark2 = words[27];
+  out->readMark3 = words[28];
+  out->readMark4 = words[29];
+  return 1;
+}
+
+// What tells one commit from every other: the change counter, where the log ends, the running
+// checksum of its frames, its salts.
+typedef struct boutique_sqlite_commit_mark {
+  uint64_t words[4];
+} boutique_sqlite_commit_mark;
+
+// Reads the mark of the newest commit from where boutique_sqlite_wal_index_region() said. For any
+// thread, as long as a connection of this process has the log open: SQLite keeps the mapping at its
+// place until the last one of them closes.
+//
+// Returns 1 with `out` filled, or 0.
+static inline int boutique_sqlite_read_commit_mark(
+    const volatile void *region, boutique_sqlite_commit_mark *out) {
+  uint32_t words[12];
+  if (boutique_sqlite_wal_index_words(region, words) == 0) return 0;
+  // Between the version and the header's own checksum.
+  memcpy(out->words, words + 2, sizeof out->words);
+  return 1;
 }
 
 // Whether two values are of one type and of the same bytes; nothing is converted or allocated

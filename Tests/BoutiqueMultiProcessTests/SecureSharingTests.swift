@@ -100,8 +100,48 @@ struct SecureSharingTests {
       let last = FileManager.default.contents(atPath: scene.keyFile)
       #expect(last?.count == 32)
       #expect(last != first)
-      let ids = try await scene.shell("SELECT DISTINCT hex(substr(sealed, 2, 8)) FROM stored_secret")
+      let ids = try await scene.shell(
+        "SELECT DISTINCT hex(substr(sealed, 2, 8)) FROM stored_secret")
       #expect(ids.count == 1)
+    }
+  }
+
+  @Test func `a process that was stopped during a rotation seals with the new key`() async throws {
+    try await withValueScene { scene in
+      let sleeper = try await scene.worker()
+      let rotator = try await scene.worker()
+      try await sleeper.perform("secretSet", ["key": "k", "texts": ["0"]])
+      for round in 1...8 {
+        // The write lease goes to the other before the sleeper is stopped.
+        try await rotator.perform("secretSet", ["key": "other", "texts": []])
+        await sleeper.child.stop()
+        try await rotator.perform("secretRotate")
+        let set = sleeper.begin("secretSet", ["key": "k", "texts": [.text("\(round)")]])
+        sleeper.child.resume()
+        try await sleeper.end(of: set)
+        let reader = try await scene.worker()
+        let found = try await reader.perform("secretGet", ["key": "k"])
+        #expect(found["texts"] == [.text("\(round)")])
+      }
+    }
+  }
+
+  @Test func `a process that slept through two rotations opens what is stored now`() async throws {
+    try await withValueScene { scene in
+      let rotator = try await scene.worker()
+      try await rotator.perform("secretSet", ["key": "k", "texts": ["x"]])
+      for _ in 1...8 {
+        // Knows the rows, but has not needed a key yet.
+        let sleeper = try await scene.worker()
+        try await sleeper.perform("valueAll")
+        try await rotator.perform("secretSet", ["key": "other", "texts": []])
+        await sleeper.child.stop()
+        try await rotator.perform("secretRotate", ["times": 2])
+        let get = sleeper.begin("secretGet", ["key": "k"])
+        sleeper.child.resume()
+        let found = try await sleeper.end(of: get)
+        #expect(found["texts"] == ["x"])
+      }
     }
   }
 

@@ -67,7 +67,8 @@ final class ValueWorker: Sendable {
   /// Cancels a command and waits for its end; throws any other error.
   func cancel(_ id: Int) async throws {
     begin("cancel", ["of": .integer(Int64(id))])
-    do { try await end(of: id) } catch let error as ValueWorkerError where error.name == "cancelled" {}
+    do { try await end(of: id) } catch let error as ValueWorkerError where error.name == "cancelled"
+    {}
   }
 }
 
@@ -135,4 +136,3 @@ func withValueScene(_ body: (ValueScene) async throws -> Void) async throws {
     try await body(ValueScene(directory: directory, children: children))
   }
 }
-

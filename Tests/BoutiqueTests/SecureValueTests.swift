@@ -126,34 +126,46 @@ struct SecureValueTests {
   @Test func `files hold no plain text, true is as long as false, and nothing repeats`()
     async throws
   {
-    try await withSecrets { open, directory in
+    try await withSecrets { _, directory in
       let secret = "correct horse battery staple"
-      let one = SecurelyStoredValue<String>(key: "one", storage: open())
-      let two = SecurelyStoredValue<String>(key: "two", storage: open())
-      let yes = SecurelyStoredValue<Bool>(key: "yes", storage: open())
-      let no = SecurelyStoredValue<Bool>(key: "no", storage: open())
-      let open1 = StoredValue<String>(key: "plain", default: "", storage: open())
+      var configuration = BoutiqueConfiguration()
+      // Whole rows before and after each change.
+      configuration.captureModes = ["stored_secret": .full, "stored_value": .full]
+      let db = try await BoutiqueDB.open(
+        path: directory.file("settings.db"), configuration: configuration)
+      let storage = SettingsStorage.database(
+        db, key: .file(directory.file("keys/settings.key")))
+      let one = SecurelyStoredValue<String>(key: "one", storage: storage)
+      let two = SecurelyStoredValue<String>(key: "two", storage: storage)
+      let yes = SecurelyStoredValue<Bool>(key: "yes", storage: storage)
+      let no = SecurelyStoredValue<Bool>(key: "no", storage: storage)
+      let plain = StoredValue<String>(key: "plain", default: "", storage: storage)
+      for _ in 0..<3 {
+        try one.set(secret)
+        try two.set(secret)
+        plain.set("visible text")
+        try await storage.synchronize()
+        try one.set("another " + secret)
+      }
       try one.set(secret)
-      try two.set(secret)
       try yes.set(true)
       try no.set(false)
-      open1.set("visible text")
-      try await open().synchronize()
-      var seen = Set<String>()
-      for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+      try await storage.synchronize()
+      var found: [String: Set<String>] = [:]
+      for name in ["settings.db", "settings.db-wal", "settings.db-shm", "settings.db-lock"] {
         // Through a copy: this process has the database open.
-        let copy = directory.file("keys/copy")
-        try? FileManager.default.removeItem(atPath: copy)
+        let copy = directory.file("keys/copy-" + name)
         let cp = try Process.run(
-          URL(filePath: "/bin/cp"), arguments: ["-r", directory.file(name), copy])
+          URL(filePath: "/bin/cp"), arguments: [directory.file(name), copy])
         cp.waitUntilExit()
-        guard let data = FileManager.default.contents(atPath: copy) else { continue }
+        let data = FileManager.default.contents(atPath: copy) ?? Data()
         for text in [secret, "battery", "visible text"] where data.range(of: Data(text.utf8)) != nil
         {
-          seen.insert(text)
+          found[text, default: []].insert(name)
         }
       }
-      #expect(seen == ["visible text"])
+      #expect(found == ["visible text": ["settings.db-wal"]])
+      await db.close()
       let sealed = try readSealed(directory.file("settings.db"))
       #expect(sealed["yes"]?.count == sealed["no"]?.count)
       #expect(

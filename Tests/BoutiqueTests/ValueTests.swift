@@ -229,6 +229,24 @@ struct ValueTests {
     }
   }
 
+  @Test func `ten thousand changes at once are shown and stored`() async throws {
+    try await withSettings { storage, directory in
+      let number = StoredValue<Int>(key: "n", default: 0, storage: storage)
+      let other = StoredValue<Int>(key: "other", default: 0, storage: storage)
+      for n in 1...10_000 {
+        number.modify { $0 += 1 }
+        if n % 100 == 0 { other.set(n) }
+      }
+      #expect(number.wrappedValue == 10_000)
+      try await storage.synchronize()
+      #expect(number.wrappedValue == 10_000)
+      let rows = try readInSync(directory.file("settings.db"))
+      #expect(rows == ["n": "10000", "other": "10000"])
+    }
+  }
+
+  private func readInSync(_ path: String) throws -> [String: String] { try readRows(path) }
+
   private func storeAndLook(
     _ number: StoredValue<Int>, _ storage: SettingsStorage, _ path: String
   ) throws -> [String: String] {

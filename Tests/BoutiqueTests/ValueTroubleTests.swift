@@ -1,5 +1,6 @@
 import Boutique
 import BoutiqueDB
+import Dispatch
 import Foundation
 import Synchronization
 import TestDatabase
@@ -100,6 +101,53 @@ struct ValueTroubleTests {
     await #expect(throws: (any Error).self) { try await number.set(4).committed() }
     #expect(number.wrappedValue == 3)
     try? await storage.close()
+  }
+
+  @Test func `a change that failed is not shown below those that are still on their way`()
+    async throws
+  {
+    let directory = try TestDirectory()
+    var configuration = BoutiqueConfiguration()
+    configuration.groupCommitLimit = 1
+    let db = try await BoutiqueDB.open(
+      path: directory.file("app.db"), configuration: configuration)
+    let storage = SettingsStorage.database(db)
+    let list = StoredValue<[Int]>(key: "k", default: [], storage: storage)
+    try await list.set([0]).committed()
+    // One long write, then the change that fails, then another long write, then the change that waits.
+    let gates = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+    let isHeld = Mutex(false)
+    let first = Task {
+      try await db.write { _ in
+        isHeld.withLock { $0 = true }
+        gates[0].wait()
+      }
+    }
+    while !isHeld.withLock(\.self) { try await Task.sleep(for: .milliseconds(1)) }
+    let calls = Mutex(0)
+    let failing = list.modify { array in
+      array.append(1)
+      // Not for what is shown, but in the transaction.
+      let call = calls.withLock { calls -> Int in
+        calls += 1
+        return calls
+      }
+      if call > 1 { throw Refused() }
+    }
+    while db.waitingWriteCount < 1 { try await Task.sleep(for: .milliseconds(1)) }
+    let second = Task { try await db.write { _ in gates[1].wait() } }
+    while db.waitingWriteCount < 2 { try await Task.sleep(for: .milliseconds(1)) }
+    let waiting = list.append(2)
+    #expect(list.wrappedValue == [0, 1, 2])
+    gates[0].signal()
+    try await first.value
+    await #expect(throws: Refused.self) { try await failing.committed() }
+    #expect(list.wrappedValue == [0, 2])
+    gates[1].signal()
+    try await second.value
+    try await waiting.committed()
+    #expect(list.wrappedValue == [0, 2])
+    await db.close()
   }
 
   @Test func `a settings file that is no database is told, never the default alone`() async throws {

@@ -3,6 +3,18 @@ import Dispatch
 import Glibc
 import Synchronization
 
+// A core is what a transaction's closure gets. Upstream's users write functions that take
+// `core: isolated Blackbird.Database.Core`, so it has to be an actor; and the closure has to run in one
+// piece on the engine's thread, so the actor's executor is that thread.
+//
+// 1. A core belongs to one call of a closure. Its executor is the thread that runs the closure, while it
+//    runs; `assumeIsolated` asks the executor, and the executor compares threads.
+// 2. `current` is the connection while the closure runs, nil before and after. What escapes from the
+//    closure finds nil and throws.
+// 3. A job that is sent to a core from elsewhere (an escaped core used with `await`) runs on some other
+//    thread, after or during the closure. It may not touch the connection: `connection()` looks whether it
+//    is on the closure's thread.
+
 extension Blackbird.Database {
   /// The inside of a transaction: what `transaction { core in … }` gives to its closure.
   ///
@@ -11,25 +23,33 @@ extension Blackbird.Database {
     private let executor: CoreExecutor
     /// The database that the transaction is of.
     public nonisolated let database: Blackbird.Database
-    /// The connection, until the closure has ended.
-    var current: BoutiqueConnection?
+    /// What to forget when the transaction is rolled back.
+    nonisolated let undo: TransactionUndo
+    /// The models whose tables were looked at in this transaction.
+    var checkedModels: Set<ObjectIdentifier> = []
+    /// The connection, while the closure runs.
+    private var current: BoutiqueConnection?
 
     /// The executor: the thread that runs the closure.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
       executor.asUnownedSerialExecutor()
     }
 
-    private init(database: Blackbird.Database, executor: CoreExecutor) {
+    private init(
+      database: Blackbird.Database, undo: TransactionUndo, executor: CoreExecutor
+    ) {
       self.database = database
+      self.undo = undo
       self.executor = executor
     }
 
     /// Runs `action` on the calling thread, which is the one of the connection's closure.
     static func run<R: Sendable>(
       on connection: BoutiqueConnection, of database: Blackbird.Database,
+      undo: TransactionUndo = TransactionUndo(),
       _ action: @Sendable (isolated Core) throws -> R
     ) throws -> R {
-      let core = Core(database: database, executor: CoreExecutor())
+      let core = Core(database: database, undo: undo, executor: CoreExecutor())
       // Safe, since it stays on this thread: the core's executor is the thread while the closure runs.
       nonisolated(unsafe) let connection = connection
       return try core.executor.asIfInside {
@@ -43,9 +63,11 @@ extension Blackbird.Database {
 
     /// The connection of the transaction.
     ///
-    /// - Throws: when the transaction has ended.
+    /// - Throws: when the transaction has ended, or another thread asks.
     func connection() throws -> BoutiqueConnection {
-      guard let current else { throw BoutiqueError.connectionEnded }
+      guard let current, executor.isInside else {
+        throw Error(.connectionEnded)
+      }
       return current
     }
   }
@@ -74,6 +96,6 @@ final class CoreExecutor: SerialExecutor {
 
   func isIsolatingCurrentContext() -> Bool? { isInside }
 
-  private var isInside: Bool { owner.withLock { $0 == Self.thread } }
+  var isInside: Bool { owner.withLock { $0 == Self.thread } }
   private static var thread: UInt { UInt(pthread_self()) }
 }

@@ -14,10 +14,88 @@ extension Blackbird {
     case text(String)
     /// BLOB.
     case data(Data)
+
+    /// Why a Swift value is no value of a database.
+    public enum Error: Swift.Error, Sendable {
+      /// Its type has no form in SQLite, or not one that holds every value exactly.
+      case cannotConvertToValue
+    }
+  }
+}
+
+extension Blackbird.Value: ExpressibleByStringLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByNilLiteral
+{
+  /// Creates TEXT.
+  public init(stringLiteral value: String) { self = .text(value) }
+  /// Creates DOUBLE.
+  public init(floatLiteral value: Double) { self = .double(value) }
+  /// Creates INTEGER.
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// Creates 1 for true and 0 for false.
+  public init(booleanLiteral value: Bool) { self = .integer(value ? 1 : 0) }
+  /// Creates NULL.
+  public init(nilLiteral: ()) { self = .null }
+}
+
+extension Blackbird.Value {
+  /// Whether the number is not zero; nil for NULL and for data that is no number.
+  ///
+  /// Text that is no whole number is false.
+  public var boolValue: Bool? {
+    switch self {
+    case .null: nil
+    case .integer(let value): value != 0
+    case .double(let value): value != 0
+    case .text(let text): (Int64(text) ?? 0) != 0
+    case .data: int64Value.map { $0 != 0 }
+    }
   }
 
-  /// A row by column name.
-  public typealias Row = [String: Blackbird.Value]
+  /// The value as a whole number, the fraction dropped; nil where it is none or does not fit.
+  public var intValue: Int? { int64Value.flatMap(Int.init(exactly:)) }
+
+  /// The value as a whole number, the fraction dropped; nil where it is none or does not fit.
+  public var int64Value: Int64? {
+    switch self {
+    case .null: nil
+    case .integer(let value): value
+    case .double(let value): Int64(exactly: value.rounded(.towardZero))
+    case .text(let text): Int64(text)
+    case .data: stringValue.flatMap { Int64($0) }
+    }
+  }
+
+  /// The value as a number; nil where it is none.
+  public var doubleValue: Double? {
+    switch self {
+    case .null: nil
+    case .integer(let value): Double(value)
+    case .double(let value): value
+    case .text(let text): Double(text)
+    case .data: stringValue.flatMap { Double($0) }
+    }
+  }
+
+  /// The value as text; nil for NULL and for data that is not UTF-8.
+  public var stringValue: String? {
+    switch self {
+    case .null: nil
+    case .integer(let value): String(value)
+    case .double(let value): String(value)
+    case .text(let text): text
+    case .data(let data): String(data: data, encoding: .utf8)
+    }
+  }
+
+  /// The value as bytes: those of its text in UTF-8 where it is no data; nil for NULL.
+  public var dataValue: Data? {
+    switch self {
+    case .null: nil
+    case .data(let data): data
+    case .integer, .double, .text: stringValue.map { Data($0.utf8) }
+    }
+  }
 }
 
 extension Blackbird.Value {

@@ -7,8 +7,10 @@ extension SQLiteStorageEngine: SharedStorageEngine {
     let table = table
     return try await withDatabase { db in
       let token = position.flatMap { ChangeToken($0.note) }
-      let (found, now) = try await db.read(changesSince: token) { connection, changes in
-        try TableChanges(changes, of: table, isFirst: token == nil, connection)
+      let (found, now) = try await db.read(since: token, atMost: 10_000) { connection, recent in
+        let found = try TableChanges(
+          recent.changes, of: table, isFirst: token == nil, connection)
+        return (found, recent.token)
       }
       return StorageChanges(
         position: StoragePosition(now), isEverything: found.isEverything, entries: found.entries,

@@ -1,6 +1,8 @@
 /// Which row a value lives in.
-enum SettingRow: Hashable, Sendable {
+package enum SettingRow: Hashable, Sendable {
+  /// A stored value's.
   case value(key: String)
+  /// A secret's.
   case secret(service: String, group: String, key: String)
 
   /// The name that its user gave it.

@@ -7,13 +7,11 @@ import Foundation
 // this process's own as results from the line, both through the inbox; the main actor shows them.
 //
 // Invariants
-//  1. `rows` never goes back: each row remembers the token as of which it is known. A snapshot holds every
-//     commit up to its token, so it wins over a result with the same or an older token. A commit of a
-//     foreign program has no token of its own; the snapshot that follows it has one at least as new.
+//  1. What is known of the rows never goes back (KnownRows).
 //  2. A cell with changes on their way shows them on top of what the last of its own commits left. While
 //     there are any it takes no snapshot: the snapshot may hold a change that is still counted as on its
 //     way, and it would be shown twice.
-//  3. When the last change of a cell has ended it shows `rows`.
+//  3. When the last change of a cell has ended it shows what is known.
 @MainActor
 final class SettingsEngine {
   nonisolated let location: String
@@ -21,19 +19,11 @@ final class SettingsEngine {
   nonisolated let inbox: SettingsInbox
   nonisolated let line: SettingsLine
 
-  /// The rows as they are known.
-  private(set) var rows: [SettingRow: SQLValue] = [:]
-  /// Whether the rows have been read at all.
-  private(set) var isLoaded = false
+  private var known = KnownRows()
   /// Why the database cannot be read or followed at present.
   private(set) var trouble: (any Error)?
   /// Whether it was closed; its values find a new one when they are used again.
   private(set) var isClosed = false
-
-  /// As of which commit the rows are known; those in `tokens` as of a newer one.
-  private var floor: Int64 = -1
-  private var tokens: [SettingRow: Int64] = [:]
-  private var generation: String?
 
   private struct CellKey: Hashable {
     var row: SettingRow
@@ -80,6 +70,12 @@ final class SettingsEngine {
     return cell
   }
 
+  /// What is stored in a row, as far as is known.
+  func stored(in row: SettingRow) -> SQLValue? { known.rows[row] }
+
+  /// Whether the rows have been read at all.
+  var isLoaded: Bool { known.isLoaded }
+
   private func cells(of row: SettingRow) -> [ValueCell] {
     cells.compactMap { $0.key.row == row ? $0.value.cell : nil }
   }
@@ -88,7 +84,7 @@ final class SettingsEngine {
 
   /// Whether a row of any secret is known.
   var holdsSecrets: Bool {
-    rows.keys.contains { if case .secret = $0 { true } else { false } }
+    known.rows.keys.contains { if case .secret = $0 { true } else { false } }
   }
 
   /// Shows a change and puts it into the line.
@@ -139,13 +135,12 @@ final class SettingsEngine {
     guard !isLoaded else { return }
     do {
       if let path = try database.readablePath {
-        rows =
-          try BoutiqueDB.readOnce(path: path) { connection in
-            try SettingsTables.readAll(on: connection)
-          } ?? [:]
-        isLoaded = true
-      } else {
-        isLoaded = database.isNewborn
+        let rows = try BoutiqueDB.readOnce(path: path) { connection in
+          try SettingsTables.readAll(on: connection)
+        }
+        known.begin(with: rows ?? [:])
+      } else if database.isNewborn {
+        known.begin(with: [:])
       }
     } catch {
       setTrouble(error)
@@ -191,7 +186,7 @@ final class SettingsEngine {
         take(found, asked: asked, token, beginsAnew: beginsAnew)
       case .committed(let results, let token): take(results, token)
       case .failed(let changes, let error):
-        for change in changes { end(change, .failure(error)) }
+        end(changes.map { ($0, .failure(error)) })
       case .trouble(let error):
         if !isClosed { setTrouble(error) }
         if !isLoaded { endWaiting(.failure(error)) }
@@ -203,25 +198,8 @@ final class SettingsEngine {
     _ found: [SettingRow: SQLValue], asked: Set<SettingRow>?, _ token: ChangeToken,
     beginsAnew: Bool
   ) {
-    if beginsAnew || generation != token.generation {
-      // Another file, or another history of the same one: numbers cannot be compared.
-      generation = token.generation
-      floor = -1
-      tokens = [:]
-    }
-    var touched: Set<SettingRow> = []
-    for row in asked ?? Set(rows.keys).union(found.keys)
-    where (tokens[row] ?? floor) <= token.number {
-      if rows[row] != found[row] { touched.insert(row) }
-      rows[row] = found[row]
-      if asked != nil { tokens[row] = token.number }
-    }
-    if asked == nil, token.number >= floor {
-      floor = token.number
-      tokens = tokens.filter { $0.value > token.number }
-    }
     let wasLoaded = isLoaded
-    isLoaded = true
+    let touched = known.take(snapshot: found, asked: asked, token, beginsAnew: beginsAnew)
     setTrouble(nil)
     for cell in wasLoaded ? touched.flatMap(cells(of:)) : allCells { cell.settle() }
     endWaiting(.success(()))
@@ -230,30 +208,26 @@ final class SettingsEngine {
   private func take(
     _ results: [(change: ValueChange, stored: Result<SQLValue?, any Error>)], _ token: ChangeToken
   ) {
-    if generation == nil { generation = token.generation }
-    for (change, stored) in results {
-      if case .success(let stored) = stored, generation == token.generation {
-        let known = tokens[change.row] ?? floor
-        // The later of two changes in one transaction has the same token as the first.
-        if token.number > known || ownToken[change.row] == token.number {
-          rows[change.row] = stored
-          tokens[change.row] = token.number
-          ownToken[change.row] = token.number
-        }
-      }
-      end(change, stored)
-    }
-    ownToken = [:]
+    known.take(
+      commit: results.compactMap { change, stored in
+        if case .success(let stored) = stored { (change.row, stored) } else { nil }
+      }, token)
+    end(results)
   }
 
-  /// Rows whose token is that of the commit being taken, and not of a snapshot.
-  private var ownToken: [SettingRow: Int64] = [:]
-
-  private func end(_ change: ValueChange, _ stored: Result<SQLValue?, any Error>) {
-    guard let cell = changing.removeValue(forKey: change.number) else { return }
-    cell.end(change, stored)
-    for other in cells(of: change.row) where other !== cell { other.settle() }
-    if case .failure(let error) = stored { report(error, of: change.row) }
+  private func end(_ results: [(change: ValueChange, stored: Result<SQLValue?, any Error>)]) {
+    var ended:
+      [ObjectIdentifier: (cell: ValueCell, results: [(ValueChange, Result<SQLValue?, any Error>)])] =
+        [:]
+    for (change, stored) in results {
+      guard let cell = changing.removeValue(forKey: change.number) else { continue }
+      ended[ObjectIdentifier(cell), default: (cell, [])].results.append((change, stored))
+      if case .failure(let error) = stored { report(error, of: change.row) }
+    }
+    for (cell, results) in ended.values {
+      cell.end(results)
+      for other in cells(of: cell.row) where other !== cell { other.settle() }
+    }
   }
 
   private func report(_ error: any Error, of row: SettingRow?) {

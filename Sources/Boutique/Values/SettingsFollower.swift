@@ -43,8 +43,8 @@ struct SettingsFollower: Sendable {
   private func follow(
     _ db: BoutiqueDB, beginsAnew: Bool, _ isReading: () -> Void
   ) async throws {
-    let (rows, token) = try await db.read(changesSince: nil) { connection, _ in
-      try SettingsTables.readAll(on: connection)
+    let (rows, token) = try await db.read(since: nil) { connection, now in
+      (try SettingsTables.readAll(on: connection), now.token)
     }
     inbox.post(.rows(rows, asked: nil, token: token, beginsAnew: beginsAnew))
     isReading()
@@ -52,19 +52,21 @@ struct SettingsFollower: Sendable {
     for try await change in db.changes(since: token) {
       // What a foreign program commits has no number of its own.
       if change.token.number <= seen.number, !change.isEverything { continue }
-      let ((found, asked), now) = try await db.read(
-        changesSince: change.isEverything ? nil : seen
-      ) { connection, changes -> ([SettingRow: SQLValue], Set<SettingRow>?) in
+      let (found, asked, now) = try await db.read(
+        since: change.isEverything ? nil : seen
+      ) { connection, recent -> ([SettingRow: SQLValue], Set<SettingRow>?, ChangeToken) in
         var asked: Set<SettingRow>? = change.isEverything ? nil : []
-        for change in changes {
+        for change in recent.changes {
           guard let rows = SettingsTables.rows(in: change) else {
             asked = nil
             break
           }
           asked?.formUnion(rows)
         }
-        guard let asked else { return (try SettingsTables.readAll(on: connection), nil) }
-        return (try SettingsTables.read(asked, on: connection), asked)
+        guard let asked else {
+          return (try SettingsTables.readAll(on: connection), nil, recent.token)
+        }
+        return (try SettingsTables.read(asked, on: connection), asked, recent.token)
       }
       seen = now
       if asked?.isEmpty == true { continue }

@@ -20,14 +20,23 @@ final class ValueCell {
 
   private(set) var shown = Shown()
 
+  /// What is to be shown after the base, or after one of the changes on their way.
+  private struct Layer {
+    var clear: Data?
+    var isKnown = false
+    var error: (any Error)?
+  }
+
   @ObservationIgnored let row: SettingRow
   @ObservationIgnored let codec: any RowCodec
   @ObservationIgnored let engine: SettingsEngine
-  /// What the changes on their way are shown on top of; nil while nothing has been read.
-  @ObservationIgnored private var base: Result<Data?, any Error>?
+  /// What the changes on their way are shown on top of; not known while nothing has been read.
+  @ObservationIgnored private var base = Layer()
   /// The stored form of `base`, so that it is opened once.
   @ObservationIgnored private var baseStored: SQLValue?
-  @ObservationIgnored private var pending: [ValueChange] = []
+  /// The changes on their way, in their order, each with what is to be shown after it: so one more costs
+  /// no more than itself, however many there are.
+  @ObservationIgnored private var pending: [(change: ValueChange, after: Layer)] = []
   /// Why the last change was not stored.
   @ObservationIgnored private var failure: (any Error)?
   @ObservationIgnored private var listeners: [Int: () -> Void] = [:]
@@ -43,20 +52,54 @@ final class ValueCell {
 
   /// Shows a change that is on its way.
   func add(_ change: ValueChange) {
-    pending.append(change)
+    pending.append((change, Self.layer(change, on: pending.last?.after ?? base)))
     refresh()
   }
 
-  /// Notes how a change has ended; one that failed is no longer shown.
-  func end(_ change: ValueChange, _ stored: Result<SQLValue?, any Error>) {
-    pending.removeAll { $0.number == change.number }
-    switch stored {
-    case .success(let stored):
-      failure = nil
-      if !pending.isEmpty { setBase(stored) }
-    case .failure(let error): failure = error
+  private static func layer(_ change: ValueChange, on layer: Layer) -> Layer {
+    switch change.kind {
+    case .replace(let clear): return Layer(clear: clear, isKnown: true)
+    case .modify(let function):
+      guard layer.error == nil else { return layer }
+      var layer = layer
+      // The transaction will say what is wrong with one that cannot be applied.
+      do { layer.clear = try function(layer.clear) } catch {}
+      return layer
+    }
+  }
+
+  /// Notes how the oldest changes have ended; one that failed is no longer shown.
+  func end(_ ended: [(change: ValueChange, stored: Result<SQLValue?, any Error>)]) {
+    guard let last = ended.last else { return }
+    let count = pending.firstIndex { $0.change.number > last.change.number } ?? pending.count
+    let expected = count > 0 ? pending[count - 1].after : base
+    pending.removeFirst(count)
+    var isAsExpected = true
+    var stored: SQLValue??
+    for result in ended.map(\.stored) {
+      switch result {
+      case .success(let value):
+        failure = nil
+        stored = .some(value)
+      case .failure(let error):
+        failure = error
+        isAsExpected = false
+      }
+    }
+    if !pending.isEmpty {
+      if let stored { setBase(stored) }
+      isAsExpected = isAsExpected && base.isKnown && base.clear == expected.clear
+      if !isAsExpected { layAgain() }
     }
     settle()
+  }
+
+  private func layAgain() {
+    var layer = base
+    for index in pending.indices {
+      layer = Self.layer(pending[index].change, on: layer)
+      pending[index].after = layer
+    }
   }
 
   /// Notes a change that could not even begin.
@@ -67,19 +110,34 @@ final class ValueCell {
 
   /// Takes what the engine knows of the row, unless changes are on their way.
   func settle() {
-    if pending.isEmpty, engine.isLoaded { setBase(engine.rows[row]) }
+    if pending.isEmpty, engine.isLoaded { setBase(engine.stored(in: row)) }
     refresh()
   }
 
   private func setBase(_ stored: SQLValue?) {
-    if case .success? = base, stored == baseStored { return }
+    if base.isKnown, stored == baseStored { return }
     baseStored = stored
-    base = Result { try stored.map { try codec.open($0, of: row, path: engine.location) } }
-    if case .failure(SecureValueError.wrongKey) = base { lookAgain(stored) }
-    if case .failure(let error) = base {
+    let error = open(stored)
+    if case SecureValueError.wrongKey? = error { lookAgain(stored) }
+    if let error = base.error {
       SettingsStorage.report(
         StoredValueProblem(path: engine.location, key: row.key, error: error))
     }
+  }
+
+  /// Makes what is stored the base.
+  ///
+  /// - Returns: what it failed with.
+  @discardableResult
+  private func open(_ stored: SQLValue?) -> (any Error)? {
+    do {
+      base = Layer(
+        clear: try stored.map { try codec.open($0, of: row, path: engine.location) },
+        isKnown: true)
+    } catch {
+      base = Layer(error: error)
+    }
+    return base.error
   }
 
   /// Looks whether a row was sealed anew since it was read.
@@ -95,33 +153,15 @@ final class ValueCell {
         now != last
       else { return }
       last = now
-      base = Result { try now.map { try codec.open($0, of: row, path: engine.location) } }
-      guard case .failure(SecureValueError.wrongKey) = base else { return }
+      guard case SecureValueError.wrongKey? = open(now) else { return }
     }
   }
 
   /// Works out what is to be shown, and tells those who look when it is something new.
   func refresh() {
-    var new = Shown(revision: shown.revision)
-    switch base {
-    case .success(let clear)?:
-      new.clear = clear
-      new.isKnown = true
-    case .failure(let error)?: new.error = error
-    case nil: break
-    }
-    for change in pending {
-      switch change.kind {
-      case .replace(let clear):
-        new.clear = clear
-        new.isKnown = true
-        new.error = nil
-      case .modify(let function):
-        guard new.error == nil else { continue }
-        // The transaction will say what is wrong with one that cannot be applied.
-        do { new.clear = try function(new.clear) } catch {}
-      }
-    }
+    let top = pending.last?.after ?? base
+    var new = Shown(
+      clear: top.clear, error: top.error, isKnown: top.isKnown, revision: shown.revision)
     new.error = new.error ?? failure ?? engine.trouble
     let isNew = new.clear != shown.clear || new.isKnown != shown.isKnown
     if isNew { new.revision += 1 }

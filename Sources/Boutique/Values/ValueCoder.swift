@@ -24,7 +24,7 @@ struct ValueCoder: Sendable {
       data = try encoder.encode(item)
     } catch {
       throw StoredValueError.unencodable(
-        key: key, path: path, type: "\(Item.self)", message: Self.describe(error))
+        key: key, path: path, type: "\(Item.self)", message: describe(error))
     }
     return isSecret ? try SecretMemory.guarded(&data) : data
   }
@@ -40,15 +40,15 @@ struct ValueCoder: Sendable {
       return try decoder.decode(Item.self, from: data)
     } catch {
       throw StoredValueError.undecodable(
-        key: key, path: path, type: "\(Item.self)", message: Self.describe(error))
+        key: key, path: path, type: "\(Item.self)", message: describe(error))
     }
   }
 
   private static let infinity = "Infinity"
   private static let nan = "NaN"
 
-  // Without the value itself: it may be a secret.
-  private static func describe(_ error: any Error) -> String {
+  // Without anything of the value itself where it is a secret.
+  private func describe(_ error: any Error) -> String {
     func place(_ path: [any CodingKey]) -> String {
       path.isEmpty ? "" : " at " + path.map(\.stringValue).joined(separator: ".")
     }
@@ -63,8 +63,9 @@ struct ValueCoder: Sendable {
       return context.codingPath.isEmpty
         ? "it is not JSON of such a value" : "it is damaged\(place(context.codingPath))"
     case EncodingError.invalidValue(_, let context):
-      return context.debugDescription + place(context.codingPath)
-    default: return "\(error)"
+      return (isSecret ? "a part has no such form" : context.debugDescription)
+        + place(context.codingPath)
+    default: return isSecret ? "\(type(of: error))" : "\(error)"
     }
   }
 }

@@ -48,6 +48,7 @@ extension BoutiqueError {
     default:
       var text = message
       if let sql = error.sql { text += " (in: \(sql))" }
+      if let offset = error.byteOffset { text += " (at byte \(offset))" }
       self = .sql(code: Int(error.code.rawValue), message: text)
     }
   }

@@ -137,14 +137,24 @@ enum ChangeReader {
   ///   - presence: read before the snapshot was taken; a live position needs none.
   ///   - images: reads the rows that are kept of changes, for those who want them.
   ///   - tail: what foreign commits become that are not in the log yet.
-  ///   - counter: the change counter, by one who has read it before the snapshot was taken.
-  /// - Precondition: a deferred transaction is open in which nothing has been read yet, or `counter` is given.
+  /// - Precondition: a deferred transaction is open in which nothing has been read yet.
   static func changes(
     after position: LogPosition, limit: Int, presence: Presence, images: ImageReader? = nil,
-    tail: Tail = .everything, counter: UInt32?? = nil,
+    tail: Tail = .everything,
     on sqlite: Connection
   ) throws -> Batch {
-    let counterBeforeSnapshot = counter ?? sqlite.walIndexHeader()?.change
+    try changes(
+      after: position, limit: limit, presence: presence, images: images, tail: tail,
+      counter: sqlite.walIndexHeader()?.change, on: sqlite)
+  }
+
+  /// As above, for a snapshot that may have been taken already.
+  ///
+  /// - Parameter counterBeforeSnapshot: the WAL index's change counter as it was before.
+  static func changes(
+    after position: LogPosition, limit: Int, presence: Presence, images: ImageReader? = nil,
+    tail: Tail = .everything, counter counterBeforeSnapshot: UInt32?, on sqlite: Connection
+  ) throws -> Batch {
     var position = position
     var changes: [ChangeSet] = []
     func everything() {

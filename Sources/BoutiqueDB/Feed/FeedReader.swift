@@ -163,8 +163,9 @@ final class FeedReader: ChangeObserver {
       let batch = try ChangeReader.changes(
         after: position, limit: Self.batchSize, presence: presence,
         images: ImageReader(on: sqlite), tail: tail, on: sqlite)
-      return (batch, try core.origins(of: batch.changes, on: connection))
+      return (batch, try ChangeReader.origins(of: batch.changes, on: connection))
     }
+    let own = core.hub.monitor.withLock(\.ownOrigin)
     guarded.withLock { guarded in
       guarded.isReading = false
       guarded.position = batch.position
@@ -180,7 +181,7 @@ final class FeedReader: ChangeObserver {
       let changes = batch.changes.filter { !$0.isEmpty }.map { change in
         BoutiqueChange(
           change, generation: batch.position.generation,
-          origin: change.origin.flatMap { origins[$0] } ?? .foreign)
+          origin: change.origin(own: own, known: origins))
       }
       guarded.buffer = changes[...]
     }

@@ -104,7 +104,9 @@ struct DatabaseOpener {
         hub: hub,
         files: files, factory: factory, coordination: nil,
         checkpointer: Checkpointer(bound: configuration.writeAheadLogBound),
-        consumers: ActiveConsumers(), plan: plan), nil
+        consumers: ActiveConsumers(), plan: plan,
+        // Here no connection stays open that would keep the index in its place.
+        markReader: CommitMarkReader(nil)), nil
     )
   }
 
@@ -260,7 +262,8 @@ struct DatabaseOpener {
       pool: isInMemory
         ? nil : ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
       hub: hub, files: files, factory: factory, coordination: coordination,
-      checkpointer: checkpointer, consumers: consumers, plan: plan)
+      checkpointer: checkpointer, consumers: consumers, plan: plan,
+      markReader: CommitMarkReader(sqlite.walIndexRegion()))
     return (core, writer)
   }
 
@@ -382,6 +385,7 @@ struct DatabaseOpener {
   /// The order is `OpenDatabase.close`'s.
   private func shutDown(_ core: OpenDatabase, _ writer: Writer) {
     writer.hold.close()
+    core.markReader.close()
     core.hub.close(path: path)
     core.pool?.close()
     if let coordination = core.coordination {

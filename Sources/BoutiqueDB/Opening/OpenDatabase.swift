@@ -25,6 +25,7 @@ final class OpenDatabase: Sendable {
   /// The durable consumers of this open database.
   let consumers: ActiveConsumers
   let plan: BoutiqueMigrationPlan
+  let markReader: CommitMarkReader
   private let fork = ForkGuard()
   private let life = Mutex(Life())
 
@@ -32,7 +33,7 @@ final class OpenDatabase: Sendable {
     path: String, configuration: BoutiqueConfiguration, gate: WriteGate?, pool: ReaderPool?,
     hub: ChangeHub, files: OpenedFiles?, factory: ConnectionFactory,
     coordination: CoordinationFile?, checkpointer: Checkpointer, consumers: ActiveConsumers,
-    plan: BoutiqueMigrationPlan
+    plan: BoutiqueMigrationPlan, markReader: CommitMarkReader
   ) {
     self.path = path
     self.configuration = configuration
@@ -45,6 +46,7 @@ final class OpenDatabase: Sendable {
     self.checkpointer = checkpointer
     self.consumers = consumers
     self.plan = plan
+    self.markReader = markReader
   }
 
   /// Throws when this database can no longer be used here.

@@ -87,7 +87,9 @@ private struct SingleRead {
     return try read(isUnchanging: false, body)
   }
 
-  private var hasLog: Bool { FileFacts.exists(path + "-wal") || FileFacts.exists(path + "-journal") }
+  private var hasLog: Bool {
+    FileFacts.exists(path + "-wal") || FileFacts.exists(path + "-journal")
+  }
 
   private func read<R>(
     isUnchanging: Bool, _ body: (BoutiqueConnection) throws -> R

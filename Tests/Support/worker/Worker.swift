@@ -88,6 +88,9 @@ final class Worker: Sendable {
     case "fill": return try fill(command)
     case "remove": unlink(try command.text("path"))
     case "startWorker": return try await startWorker()
+    case let verb where verb.hasPrefix("model."): return try await performModels(command)
+    case let verb where verb.hasPrefix("watched."): return try await performWatched(command)
+    case let verb where verb.hasPrefix("blackbird."): return try await performDatabase(command)
     // Stores of the product Boutique.
     case let verb where verb.hasPrefix("store."): return try await performOnStore(command)
     default:

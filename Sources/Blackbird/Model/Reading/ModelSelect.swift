@@ -1,0 +1,119 @@
+import BoutiqueDB
+
+/// A statement that reads a model's rows.
+struct ModelSelect<T: BlackbirdModel>: Sendable {
+  var sql: String
+  var values: [SQLValue] = []
+  var named: [String: SQLValue]?
+  /// Whether it reads the model's table and no other, and gives the same for the same rows.
+  private(set) var isRepeatable = false
+
+  init(sql: String, values: [SQLValue] = [], named: [String: SQLValue]? = nil) {
+    self.sql = sql
+    self.values = values
+    self.named = named
+  }
+
+  /// A statement by condition, order and number.
+  init(
+    _ start: String, matching: BlackbirdModelColumnExpression<T>?,
+    orderBy: [BlackbirdModelOrderClause<T>] = [], limit: Int? = nil, offset: Int? = nil
+  ) throws {
+    sql = start
+    isRepeatable = matching?.isRepeatable ?? true && orderBy.allSatisfy(\.isRepeatable)
+    if let matching {
+      let (condition, arguments) = try matching.compiled()
+      if let condition { sql += " WHERE \(condition)" }
+      values = arguments
+    }
+    if !orderBy.isEmpty {
+      sql += " ORDER BY \(try orderBy.map { try $0.text() }.joined(separator: ", "))"
+    }
+    guard limit != nil || offset != nil else { return }
+    // As values, so that pages share one compiled statement.
+    sql += " LIMIT ?"
+    values.append(.integer(limit.map(Int64.init) ?? -1))
+    if let offset {
+      sql += " OFFSET ?"
+      values.append(.integer(Int64(offset)))
+    }
+  }
+
+  /// A statement for all columns with the part behind `WHERE` in SQL.
+  init(_ table: ModelTable, sqlWhere: String, _ values: [SQLValue]) {
+    sql = "\(table.statements.selectAll) WHERE \(table.expanded(sqlWhere))"
+    self.values = values
+  }
+
+  /// A statement for all columns with the part behind `WHERE` in SQL and named values.
+  init(_ table: ModelTable, sqlWhere: String, named: [String: SQLValue]) {
+    sql = "\(table.statements.selectAll) WHERE \(table.expanded(sqlWhere))"
+    self.named = named
+  }
+}
+
+extension Blackbird.Database.Core {
+  /// Calls `body` with each row of a statement.
+  func forEachRow<T>(_ select: ModelSelect<T>, _ body: (Row) throws -> Void) throws {
+    if let named = select.named {
+      database.log(select.sql, .dictionary(named.mapValues { Blackbird.Value($0) }))
+      try Blackbird.Database.Error.translating(select.sql) {
+        try connection().prepare(select.sql).forEachRow(named: named, body)
+      }
+    } else {
+      database.log(select.sql, .list(select.values.map { Blackbird.Value($0) }))
+      try Blackbird.Database.Error.translating(select.sql) {
+        try connection().forEachRow(select.sql, arguments: select.values, body)
+      }
+    }
+  }
+
+  /// Returns the instances of a statement for all columns.
+  func instances<T: BlackbirdModel>(_ select: ModelSelect<T>, _ table: ModelTable) throws -> [T] {
+    let decoder = RowDecoder(table, database: database.id)
+    var instances: [T] = []
+    try forEachRow(select) { instances.append(try decoder.instance(T.self, of: $0.values)) }
+    return instances
+  }
+
+  /// Returns the instance with a primary key.
+  func instance<T: BlackbirdModel>(
+    _ type: T.Type, key: [SQLValue], _ table: ModelTable
+  ) throws -> T? {
+    try instances(ModelSelect<T>(sql: table.statements.selectByKey, values: key), table).first
+  }
+
+  /// Returns the instances with primary keys of one column.
+  func instances<T: BlackbirdModel>(
+    _ type: T.Type, keys: [SQLValue], inOrder: Bool, _ table: ModelTable
+  ) throws -> [T] {
+    // One statement for all keys, however many: lists are bounded, and each length would be another text.
+    let decoder = RowDecoder(table, database: database.id)
+    let sql = table.statements.selectByKey
+    return try Blackbird.Database.Error.translating(sql) {
+      let statement = try connection().prepare(sql)
+      var seen: Set<SQLValue> = []
+      var instances: [T] = []
+      for key in keys where inOrder || seen.insert(key).inserted {
+        database.log(sql, .list([Blackbird.Value(key)]))
+        try statement.forEachRow(arguments: [key]) {
+          instances.append(try decoder.instance(T.self, of: $0.values))
+        }
+      }
+      return instances
+    }
+  }
+
+  /// Returns the rows of a statement.
+  func modelRows<T: BlackbirdModel>(
+    _ select: ModelSelect<T>, _ table: ModelTable
+  ) throws -> [Blackbird.ModelRow<T>] {
+    var rows: [Blackbird.ModelRow<T>] = []
+    var shape: ModelRowShape?
+    try forEachRow(select) { row in
+      if shape?.names != row.columns { shape = ModelRowShape(row.columns, table) }
+      if let shape { rows.append(Blackbird.ModelRow(try shape.checked(row.values), shape)) }
+    }
+    return rows
+  }
+}

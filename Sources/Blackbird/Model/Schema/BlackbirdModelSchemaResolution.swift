@@ -1,0 +1,14 @@
+/// What was done so that a database has the table of a model.
+public struct BlackbirdModelSchemaResolution: OptionSet, Sendable, Hashable {
+  /// The bits.
+  public let rawValue: Int
+  /// Creates a set from its bits.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The table was made.
+  public static let createdTable = Self(rawValue: 1)
+  /// The table was altered.
+  public static let migratedTable = Self(rawValue: 2)
+  /// The full-text index was made, altered or dropped.
+  public static let migratedFullTextIndex = Self(rawValue: 4)
+}
