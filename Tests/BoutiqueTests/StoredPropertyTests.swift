@@ -6,7 +6,7 @@ import TestDatabase
 import Testing
 
 extension Store where Item == StoredPropertyTests.Note {
-  static let notesStore = Store(storage: MemoryStorageEngine())
+  static let shared = Store(storage: MemoryStorageEngine())
 }
 
 /// The property that is a store's items.
@@ -18,7 +18,7 @@ extension Store where Item == StoredPropertyTests.Note {
 
   @MainActor @Observable
   final class NotesController {
-    @ObservationIgnored @Stored(in: .notesStore) var notes
+    @ObservationIgnored @Stored(in: .shared) var notes
 
     var title = ""
 
@@ -28,7 +28,7 @@ extension Store where Item == StoredPropertyTests.Note {
   /// The same without `@Observable`: the store is observable by itself.
   @MainActor
   final class Reader {
-    @Stored(in: .notesStore) var notes
+    @Stored(in: .shared) var notes
   }
 
   @Test func `many controllers share a store, and the array is observed`() async throws {
