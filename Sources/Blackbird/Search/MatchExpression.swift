@@ -29,7 +29,8 @@ extension BlackbirdModelColumnExpression {
       }
       return Self(
         .match(
-          column: SearchIndex.columnName(of: name), query: SearchText.query(text, mode: syntaxMode)))
+          column: SearchIndex.columnName(of: name), query: SearchText.query(text, mode: syntaxMode))
+      )
     } catch {
       return Self(.failed(error))
     }
