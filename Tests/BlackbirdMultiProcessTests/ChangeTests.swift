@@ -132,6 +132,34 @@ extension BlackbirdProcesses {
       }
     }
 
+    @Test func `columns have the names of their commit, however late a process reads of it`()
+      async throws
+    {
+      try await withDatabaseScene { scene in
+        let a = try await scene.opened("a")
+        let b = try await scene.opened("b")
+        try await a.write(1)
+        let sink = try await a.sink()
+        a.stop()
+        try await b.execute("UPDATE Watched SET score = 1")
+        try await b.execute("ALTER TABLE Watched DROP COLUMN title")
+        // The second column now; it was the third before, and has another name after.
+        try await b.execute("UPDATE Watched SET score = 2")
+        try await b.execute("ALTER TABLE Watched RENAME COLUMN score TO points")
+        try await b.execute("UPDATE Watched SET points = 3")
+        a.goOn()
+        var changes: [JSONValue] = []
+        for _ in 0..<5 { changes.append(try await a.change(of: sink)) }
+        #expect(changes[0]["columns"] == ["score"])
+        #expect(changes[1]["columns"] == .null)
+        #expect(changes[2]["columns"] == .null || changes[2]["columns"] == ["score"])
+        #expect(changes[4]["columns"] == ["points"])
+        try await b.execute("UPDATE Watched SET points = 4")
+        let last = try await a.change(of: sink)
+        #expect(last["columns"] == ["points"])
+      }
+    }
+
     @Test func `a hundred publishers of one process hear of another's write`() async throws {
       try await withDatabaseScene { scene in
         let a = try await scene.opened("a")

@@ -1,5 +1,6 @@
 import Blackbird
 import BoutiqueDB
+import Dispatch
 import Foundation
 import Synchronization
 import TestDatabase
@@ -253,6 +254,34 @@ private struct CachedVote: BlackbirdModel {
       await db.close()
       await #expect(throws: Blackbird.Database.Error.self) {
         try await CachedPost.read(from: db, id: 1)
+      }
+    }
+  }
+
+  @Test func `of several writes in one commit the last one is remembered, or none`() async throws {
+    try await withDatabase(schema: "") { db, _ in
+      try await put(db, 1)
+      for round in 1...30 {
+        // Whoever comes while this runs shares the commit that follows.
+        let isRunning = Received<Void>()
+        let mayEnd = DispatchSemaphore(value: 0)
+        let first = Task {
+          try await db.transaction { core in
+            isRunning.add(())
+            mayEnd.wait()
+          }
+        }
+        await isRunning.wait(for: 1)
+        let writers = (0..<8).map { _ in
+          Task { try await CachedPost.modify(in: db, primaryKey: 1) { $0.score += 1 } }
+        }
+        let engine = try #require(db.openEngine)
+        try await eventually("they wait") { engine.waitingWriteCount == 8 }
+        mayEnd.signal()
+        try await first.value
+        for writer in writers { _ = try await writer.value }
+        let score = try await CachedPost.read(from: db, id: 1)?.score
+        #expect(score == round * 8)
       }
     }
   }
