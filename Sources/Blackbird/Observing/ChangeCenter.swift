@@ -9,16 +9,17 @@ import Synchronization
 // Invariants
 //  1. Whoever has subscribed hears of every commit that any process begins after `subscribe` has returned;
 //     it may hear more.
-//  2. The feed has a position. A subscriber that comes while it runs hears what the feed gives from then on,
-//     less what was committed before it came where that can be told. A first subscriber starts the feed:
-//     what was committed between its coming and the feed's position shows in the engine's mark of the
-//     newest commit, taken at both moments. If the marks differ, it is told that anything may have changed.
-//  3. This database's own writes wait until the feed has its position, so that they come with all precision.
+//  2. `subscribe` takes the engine's mark of the newest commit, and the log says later which position that
+//     was. A first subscriber starts the feed there; one that comes while it runs hears what the feed gives
+//     from then on, less what was committed before it came. Where the log cannot tell the position, it is told
+//     that anything may have changed.
+//  3. This database's own writes wait until that is settled: where there are no marks (in memory) they are the
+//     only ones.
 //  4. Nothing here runs when there is no subscriber: the feed's task is cancelled with the last.
 //  5. Columns are named by the tables as they were at the commit; where that is not known, all columns count.
 //
-// Steps: `subscribe` notes the subscriber and the mark → a task takes position, mark and tables in one
-// snapshot (`start`) → the feed's task (`run`) takes one commit after the other and tells everybody under the
+// Steps: `subscribe` notes the subscriber and the mark → a task finds the position and reads the tables
+// (`start`) → the feed's task (`run`) takes one commit after the other and tells everybody under the
 // lock. Subscribers answer at once: they put into a mailbox or set a flag.
 
 /// Somebody who is told of changes; kept by its subscription.
@@ -105,7 +106,7 @@ package final class ChangeCenter: Sendable {
 
   private func start(_ database: Blackbird.Database) async {
     while true {
-      let waiting = state.withLock { state -> Set<Int> in
+      let waiting = state.withLock { state -> [Int: CommitMark?] in
         let waiting = state.waiting
         if waiting.isEmpty { state.starting = nil }
         return waiting
@@ -113,13 +114,17 @@ package final class ChangeCenter: Sendable {
       if waiting.isEmpty { return }
       do {
         let engine = try await database.openedEngine()
-        let (position, layouts) = try await engine.read(since: nil) { connection, now in
-          (now, try TableLayouts(on: connection))
+        let places = try await places(of: waiting, in: engine)
+        let (now, layouts) = try await engine.read(since: places.start) { connection, recent in
+          var layouts = try TableLayouts(on: connection)
+          let isSame = !recent.changes.contains { $0.isEverything || $0.changesSchema }
+          layouts.from = isSame ? 0 : recent.token.number
+          return (recent.token, layouts)
         }
-        admit(waiting, position, layouts, engine, database)
+        admit(places, places.start ?? now, layouts, engine, database)
       } catch {
         let ended = state.withLock { state in
-          waiting.compactMap { state.entries.removeValue(forKey: $0)?.subscriber }
+          waiting.keys.compactMap { state.entries.removeValue(forKey: $0)?.subscriber }
         }
         let translated = Self.translated(error)
         for subscriber in ended { subscriber.end(translated) }
@@ -127,36 +132,43 @@ package final class ChangeCenter: Sendable {
     }
   }
 
-  /// Gives subscribers their position, and starts the feed where there is none.
+  /// Finds out which commit was the newest one when each of the waiting came.
+  private func places(
+    of waiting: [Int: CommitMark?], in engine: BoutiqueDB
+  ) async throws -> ChangePlaces {
+    let now = try await engine.read(since: nil) { _, now in now }
+    var tokens: [CommitMark: ChangeToken?] = [:]
+    for mark in Set(waiting.values.compactMap { $0 }) {
+      // Nobody has committed since; or somebody has, while this was on its way.
+      tokens[mark] = mark == now.mark ? now.token : try await engine.token(at: mark)
+    }
+    return ChangePlaces(
+      waiting.mapValues { mark in mark.map { tokens[$0] ?? nil } ?? now.token })
+  }
+
+  /// Gives subscribers their places, and starts the feed where there is none.
   private func admit(
-    _ waiting: Set<Int>, _ position: RecentChanges, _ layouts: TableLayouts, _ engine: BoutiqueDB,
+    _ places: ChangePlaces, _ start: ChangeToken, _ layouts: TableLayouts, _ engine: BoutiqueDB,
     _ database: Blackbird.Database
   ) {
     state.withLock { state in
       let isFirst = state.feed == nil
-      for id in waiting {
-        guard case .waiting(let mark) = state.entries[id]?.start else { continue }
-        let isExact = mark == nil || mark == position.mark
-        if isExact || isFirst {
-          state.entries[id]?.start = .after(position.token.number)
-        } else {
-          // The feed stands at or before the moment at which this one came.
-          state.entries[id]?.start = .after(nil)
-        }
-        if isFirst, !isExact {
+      for (id, place) in places.tokens {
+        guard case .waiting = state.entries[id]?.start else { continue }
+        // A feed that runs already stands at or before the moment at which this one came.
+        state.entries[id]?.start = .after(place?.number)
+        if isFirst, !places.isReached(place, from: start) {
           state.entries[id]?.subscriber.receive(TranslatedChange(everythingFrom: .foreign))
         }
       }
       // All may have gone meanwhile.
       guard isFirst, !state.entries.isEmpty else { return }
-      var layouts = layouts
-      layouts.from = 0
       state.layouts = layouts
       state.feedNumber += 1
       let number = state.feedNumber
       let prints = database.options.contains(.debugPrintEveryReportedChange)
       state.feed = Task.detached { [weak self] in
-        var iterator = engine.changes(since: position.token).makeAsyncIterator()
+        var iterator = engine.changes(since: start).makeAsyncIterator()
         while let self, await follow(&iterator, engine, number: number, prints: prints) {}
       }
     }
@@ -290,11 +302,11 @@ extension RecentChanges {
 }
 
 extension ChangeCenter.State {
-  fileprivate var waiting: Set<Int> {
-    Set(
-      entries.compactMap { id, entry in
-        if case .waiting = entry.start { id } else { nil }
-      })
+  /// Those who have no place yet, with the newest commit at their coming.
+  fileprivate var waiting: [Int: CommitMark?] {
+    entries.compactMapValues { entry in
+      if case .waiting(let mark) = entry.start { .some(mark) } else { nil }
+    }
   }
 
   fileprivate mutating func takeFeed() -> Task<Void, Never>? {
