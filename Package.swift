@@ -139,7 +139,7 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "example-shared-notes", dependencies: ["Boutique"],
+      name: "example-shared-notes", dependencies: ["Boutique", "BoutiqueDB"],
       path: "Tools/Examples/shared-notes", swiftSettings: strict),
 
     // Long random runs.

@@ -23,6 +23,9 @@ extension Connection {
       flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       name = LookingFileSystem.uri(path: path, ignoringLog: ignoringLog)
       system = LookingFileSystem.name
+    case .unchanging:
+      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      name = LookingFileSystem.uri(path: path, ignoringLog: true)
     case .readOnly: flags |= SQLITE_OPEN_READONLY
     case .readWrite: flags |= SQLITE_OPEN_READWRITE
     case .readWriteCreate: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

@@ -11,6 +11,11 @@ package struct ConnectionOptions: Sendable {
     /// Reads without a lock and without writing, making or removing any file; what is read can be torn
     /// (see `LookingFileSystem`). Not in a process that has the file open in another way.
     case looking(ignoringLog: Bool)
+    /// Reads the file alone, without a lock, its log or any file beside it; for one that nobody changes.
+    ///
+    /// Unlike ``looking(ignoringLog:)`` it may be used where this process has the file open: SQLite's own
+    /// file system opens it, and keeps the process's locks when it closes.
+    case unchanging
   }
 
   /// What may be done to the file.

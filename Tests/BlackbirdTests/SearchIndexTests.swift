@@ -188,4 +188,32 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
       await again.close()
     }
   }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `publishers tell the rows and columns of the model, and nothing of the index`() async throws {
+    try await withFile { db, path in
+      try await essay(1, "amber").write(to: db)
+      try await essay(2, "birch").write(to: db)
+      var changes = Essay.changePublisher(in: db).makeAsyncIterator()
+      var all = db.changeReporter.changes.makeAsyncIterator()
+      try await Essay.update(in: db, set: [\.$title: "cedar"], matching: \.$id == 2)
+      let change = try #require(try await changes.next(isolation: #isolation))
+      #expect(change.changedPrimaryKeys == [[2]])
+      #expect(change.columnNames == ["title"])
+      // As a program without the library: the next search works its notes off, in a commit of its own.
+      let shell = Process()
+      shell.executableURL = URL(filePath: "/usr/bin/sqlite3")
+      shell.arguments = [path, "UPDATE Essay SET title = 'delta' WHERE id = 1"]
+      try shell.run()
+      shell.waitUntilExit()
+      #expect(try await Essay.found("delta", in: db) == [1])
+      try await Essay.update(in: db, set: [\.$state: 5], matching: \.$id == 1)
+      var tables: Set<String> = []
+      while let commit = try await all.next(isolation: #isolation) {
+        tables.formUnion(commit.changes.map(\.table))
+        if commit.changes.contains(where: { $0.columnNames == ["state"] }) { break }
+      }
+      #expect(tables == ["Essay"])
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import CommandLineSupport
+import Dispatch
 import Glibc
 
 // A pipe whose reader has gone is an error of the writing call here, not the end of the process.
@@ -6,6 +7,8 @@ TextOutput.ignoreBrokenPipes()
 let words = Array(CommandLine.arguments.dropFirst())
 if words.first == WorkerProgram.word {
   Task.detached { exit(await WorkerProgram.run().rawValue) }
+  // Some of it runs on the main actor.
+  dispatchMain()
 } else {
   // Blocked here, on the main thread, before there is another: one thread that does not block them
   // is enough for the kernel to end the process, and then nobody would take the directory away.

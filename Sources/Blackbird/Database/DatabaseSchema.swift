@@ -69,7 +69,7 @@ extension Blackbird.Database.Core {
         """
       ).map { try $0.decode("name", as: String.self) }
     }
-    .filter { !$0.hasPrefix("boutiquedb_") && $0 != "turso_cdc" && !SearchIndex.isPart($0) }
+    .filter { !LibraryTables.contain($0) }
     .compactMap { try table($0) }
   }
 

@@ -52,7 +52,7 @@ final class TranslatedChange {
   /// The changes of all tables; empty for one of everything.
   var all: [Blackbird.Change] {
     guard let change else { return [] }
-    return change.tables.filter { !$0.hasPrefix("sqlite_") }
+    return change.tables.filter { !$0.hasPrefix("sqlite_") && !LibraryTables.contain($0) }
       .compactMap { self.change(of: $0, ChangeFilter()) }
   }
 

@@ -11,7 +11,8 @@ extension BlackbirdModelColumnExpression {
     _ text: String,
     syntaxMode: BlackbirdFullTextQuerySyntaxMode = .escapeQuerySyntaxAndPrefixMatchLastPhrase
   ) -> Self {
-    Self(.match(column: nil, query: SearchText.query(text, mode: syntaxMode)))
+    Self(
+      .match(column: nil, query: SearchText.query(text, mode: syntaxMode)), isRepeatable: false)
   }
 
   /// The condition that words are found in one searched column; otherwise as ``match(_:syntaxMode:)``.
@@ -29,7 +30,8 @@ extension BlackbirdModelColumnExpression {
       }
       return Self(
         .match(
-          column: SearchIndex.columnName(of: name), query: SearchText.query(text, mode: syntaxMode)))
+          column: SearchIndex.columnName(of: name), query: SearchText.query(text, mode: syntaxMode)),
+        isRepeatable: false)
     } catch {
       return Self(.failed(error))
     }

@@ -1,3 +1,19 @@
+// For those who keep a copy of a part of the database in memory and must know of which moment it is: a cache, a
+// mirror, a store.
+//
+// A feed tells what was committed, and a read tells what is there now, but between the two others commit. So a
+// copy that reads what the feed names holds one row as it is now beside another as it was, and half of another
+// process's transaction can be seen. Here both come out of one snapshot.
+//
+// Invariants
+//  1. The changes are those of all commits after the token that the snapshot holds, and of no other.
+//  2. The token returned is the snapshot's: a copy that had the state of the token given, and in which all rows
+//     that the changes name are replaced by what the closure read, has the state of the token returned.
+//  3. Where that cannot be said (`ChangeReader`: a gap, a foreign commit, another file, more than the limit),
+//     there is one change, and it says `isEverything`.
+//  4. What counts as foreign is judged by a change counter that was read before the snapshot was taken. A foreign
+//     commit in between is in the snapshot and told by the next call: twice, not never.
+
 import SQLiteConnection
 
 /// What was committed between a token and a snapshot.
@@ -19,6 +35,14 @@ extension BoutiqueDB {
   /// Everything is accounted for, as in ``changes(since:following:)``: what cannot be told row by row, commits of
   /// programs without this library among it, is a change with `isEverything`. Unlike a feed it watches
   /// nothing and costs one read.
+  ///
+  /// ```swift
+  /// let (rows, now) = try await db.read(since: token) { conn, recent in
+  ///   let keys = Set(recent.changes.flatMap(\.rows).filter { $0.table == "note" }.map(\.key))
+  ///   let rows = try keys.map { try conn.query("SELECT * FROM note WHERE id = ?", arguments: $0) }
+  ///   return (rows, recent.token)
+  /// }
+  /// ```
   ///
   /// - Parameters:
   ///   - token: from an earlier call, a write or a change; nil for no changes, only the snapshot's position.
@@ -51,7 +75,9 @@ extension OpenDatabase {
     let position: LogPosition
     var sets: [ChangeSet] = []
     if let token {
-      let start = try ChangeReader.position(of: token, on: sqlite)
+      var start = try ChangeReader.position(of: token, on: sqlite)
+      // Without other processes there is nobody who could have come between.
+      if !isShared { start.isLive = true }
       let batch = try ChangeReader.changes(
         after: start, limit: limit, presence: presence, counter: counter, on: sqlite)
       if batch.hasMore {

@@ -17,9 +17,12 @@ struct ConnectionFactory: Sendable {
   /// Opens a connection that reads.
   ///
   /// SQLite refuses its writes twice over.
-  func openReader() throws -> (Connection, StatementLimits) {
+  ///
+  /// - Parameter isUnchanging: whether nobody else can change the file meanwhile, so that it is read
+  ///   without its log.
+  func openReader(isUnchanging: Bool = false) throws -> (Connection, StatementLimits) {
     let reader = try open(waiting: configuration.writeLockTimeout) { options in
-      options.access = .readOnly
+      options.access = isUnchanging ? .unchanging : .readOnly
       options.queryOnly = true
     }
     do {
@@ -45,7 +48,7 @@ struct ConnectionFactory: Sendable {
       limits.isWriting = { [unowned connection] in connection.hasBusyWritingStatement() }
       connection.setBusyHandler(limits.keepsWaiting)
       connection.setProgressHandler(everyOpcodes: StatementLimits.interval, limits.mustStop)
-      if options.access != .readOnly {
+      if options.access != .readOnly, options.access != .unchanging {
         try connection.execute("PRAGMA synchronous = \(configuration.synchronous.rawValue)")
       }
       // Those of the configuration come last, and replace built-in ones of the same name.

@@ -35,6 +35,21 @@ extension BoutiqueDB {
     return try file(filename, in: home + "/Documents")
   }
 
+  /// Returns `$XDG_CONFIG_HOME/<group>/<filename>` and makes the directory (mode 0700) when it is missing.
+  ///
+  /// `$HOME/.config` stands in where `XDG_CONFIG_HOME` is not set to an absolute path.
+  ///
+  /// - Parameter group: the name that cooperating processes agree on; nil for the process's own.
+  /// - Throws: as ``sharedURL(group:filename:)``.
+  public static func configurationURL(
+    group: String? = nil, filename: String = "settings.db"
+  ) throws -> URL {
+    let group = group ?? ProcessInfo.processInfo.processName
+    try checkGroup(group)
+    return try file(
+      filename, in: try xdgDirectory("XDG_CONFIG_HOME", fallback: ".config") + "/" + group)
+  }
+
   /// Returns a URL that opens a database in memory; each call names a store of its own.
   public static func inMemoryURL() -> URL {
     URL(string: "boutique-memory:\(UUID().uuidString)") ?? URL(filePath: "/dev/null")
@@ -47,12 +62,16 @@ extension BoutiqueDB {
   ///
   /// - Parameter group: the agreed name, by custom in reverse-domain form.
   public static func sharedURL(group: String, filename: String = "boutique.db") throws -> URL {
+    try checkGroup(group)
+    return try file(
+      filename, in: try xdgDirectory("XDG_DATA_HOME", fallback: ".local/share") + "/" + group)
+  }
+
+  private static func checkGroup(_ group: String) throws {
     guard !group.isEmpty, !group.contains("/"), group != ".", group != ".." else {
       throw BoutiqueError.invalidPath(
         path: group, message: "a group is a plain name without slashes")
     }
-    return try file(
-      filename, in: try xdgDirectory("XDG_DATA_HOME", fallback: ".local/share") + "/" + group)
   }
 
   static func isInMemory(_ url: URL) -> Bool { url.scheme == "boutique-memory" }

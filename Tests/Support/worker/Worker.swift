@@ -91,7 +91,11 @@ final class Worker: Sendable {
     case let verb where verb.hasPrefix("model."): return try await performModels(command)
     case let verb where verb.hasPrefix("watched."): return try await performWatched(command)
     case let verb where verb.hasPrefix("blackbird."): return try await performDatabase(command)
-    default: throw Misuse(description: "no such command: \(command.verb)")
+    // Stores of the product Boutique.
+    case let verb where verb.hasPrefix("store."): return try await performOnStore(command)
+    default:
+      if let answer = try await performValues(command) { return answer }
+      throw Misuse(description: "no such command: \(command.verb)")
     }
     return [:]
   }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import ProcessHarness
@@ -20,5 +21,5 @@ Thread.detachNewThread {
   _exit(0)
 }
 emit("ready", ["pid": .integer(Int64(getpid()))])
-// The commands run in tasks; this thread has nothing more to do.
-while true { pause() }
+// The commands run in tasks; some of them on the main actor, which Dispatch serves from here on.
+dispatchMain()

@@ -10,7 +10,7 @@ enum Program {
     [
       BenchmarkEntry(ContentionBenchmark.self), BenchmarkEntry(HandoverBenchmark.self),
       BenchmarkEntry(WaitingBenchmark.self), BenchmarkEntry(LiveBenchmark.self),
-      BenchmarkEntry(CaptureBenchmark.self),
+      BenchmarkEntry(CaptureBenchmark.self), BenchmarkEntry(StoreBenchmark.self),
     ]
   }
 

@@ -16,6 +16,8 @@ enum WorkerOrders: Codable, Sendable {
   case liveWriter(LiveWriterOrders)
   /// Run statements with and without capture.
   case capture(CaptureOrders)
+  /// Keep items in a store, or as a plain program does.
+  case store(StoreOrders)
 }
 
 /// One line from a worker to the coordinator.

@@ -28,6 +28,7 @@ enum WorkerProgram {
     case .observer(let orders): try await ObserverWorker(orders: orders, link: link).run()
     case .liveWriter(let orders): try await LiveWriterWorker(orders: orders, link: link).run()
     case .capture(let orders): try await CaptureWorker(orders: orders, link: link).run()
+    case .store(let orders): try await StoreWorker(orders: orders, link: link).run()
     }
   }
 }
