@@ -118,7 +118,8 @@ extension BlackbirdProcesses {
       try await withDatabaseScene { scene in
         let a = try await scene.opened("a")
         let b = try await scene.opened("b")
-        try await a.write(0)
+        // Who has just written may hold the lease a moment longer, and must not be stopped then.
+        try await b.write(0)
         let sink = try await a.sink()
         a.stop()
         for number in 1...200 { try await b.write(number) }
@@ -142,10 +143,11 @@ extension BlackbirdProcesses {
       try await withDatabaseScene { scene in
         let a = try await scene.opened("a")
         let b = try await scene.opened("b")
-        try await a.write(1)
+        // Who has just written may hold the lease a moment longer, and must not be stopped then.
+        try await b.write(1)
         let sink = try await a.sink()
         // The tables were looked at when this has arrived.
-        try await a.execute("UPDATE Watched SET title = 'x'")
+        try await b.execute("UPDATE Watched SET title = 'x'")
         _ = try await a.change(of: sink)
         a.stop()
         try await b.execute("UPDATE Watched SET score = 1")

@@ -211,6 +211,24 @@ import Testing
     }
   }
 
+  @Test func `one who may only read hears of others' writes`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("app.db")
+    let maker = try await Blackbird.Database.open(path: path)
+    try await maker.execute(changeSchema)
+    await maker.close()
+    let db = try await Blackbird.Database.open(path: path, options: .readOnly)
+    let received = Received<Blackbird.Change>()
+    let listener = db.changePublisher(for: "Post").sink { received.add($0) }
+    try shell(path, "INSERT INTO Post VALUES (1, 'a', NULL)")
+    await received.wait(for: 1)
+    // The one before it may be the beginning.
+    try shell(path, "INSERT INTO Post VALUES (2, 'a', NULL)")
+    await received.wait(for: 2)
+    listener.cancel()
+    await db.close()
+  }
+
   @Test func `the reporter tells of all tables, commit by commit`() async throws {
     try await withDatabase { db, path in
       var changes = db.changeReporter.changes.makeAsyncIterator()

@@ -33,8 +33,8 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 /// One database's changes and who hears of them.
 package final class ChangeCenter: Sendable {
   fileprivate enum Start: Sendable {
-    /// Came when this was the newest commit, and waits for a position.
-    case waiting(CommitMark?)
+    /// Waits for the position of the moment at which it came.
+    case waiting(ChangePlaces.Moment)
     /// Hears what comes after this position; all of it where nil.
     case after(Int64?)
   }
@@ -68,10 +68,10 @@ package final class ChangeCenter: Sendable {
   ///
   /// - Returns: what to give to `remove`.
   func add(_ subscriber: any ChangeSubscriber, of database: Blackbird.Database) -> Int {
-    let mark = database.openEngine?.commitMark
+    let moment = ChangePlaces.Moment.now(of: database)
     return state.withLock { state in
       state.lastID += 1
-      state.entries[state.lastID] = Entry(subscriber: subscriber, start: .waiting(mark))
+      state.entries[state.lastID] = Entry(subscriber: subscriber, start: .waiting(moment))
       if state.starting == nil {
         state.starting = Task.detached { await self.start(database) }
       }
@@ -106,7 +106,7 @@ package final class ChangeCenter: Sendable {
 
   private func start(_ database: Blackbird.Database) async {
     while true {
-      let waiting = state.withLock { state -> [Int: CommitMark?] in
+      let waiting = state.withLock { state -> [Int: ChangePlaces.Moment] in
         let waiting = state.waiting
         if waiting.isEmpty { state.starting = nil }
         return waiting
@@ -134,16 +134,22 @@ package final class ChangeCenter: Sendable {
 
   /// Finds out which commit was the newest one when each of the waiting came.
   private func places(
-    of waiting: [Int: CommitMark?], in engine: BoutiqueDB
+    of waiting: [Int: ChangePlaces.Moment], in engine: BoutiqueDB
   ) async throws -> ChangePlaces {
     let now = try await engine.read(since: nil) { _, now in now }
     var tokens: [CommitMark: ChangeToken?] = [:]
-    for mark in Set(waiting.values.compactMap { $0 }) {
+    for mark in Set(waiting.values.compactMap(\.mark)) {
       // Nobody has committed since; or somebody has, while this was on its way.
       tokens[mark] = mark == now.mark ? now.token : try await engine.token(at: mark)
     }
     return ChangePlaces(
-      waiting.mapValues { mark in mark.map { tokens[$0] ?? nil } ?? now.token })
+      waiting.mapValues { moment in
+        switch moment {
+        case .mark(let mark): tokens[mark] ?? nil
+        case .alone: now.token
+        case .unknown: nil
+        }
+      })
   }
 
   /// Gives subscribers their places, and starts the feed where there is none.
@@ -303,9 +309,9 @@ extension RecentChanges {
 
 extension ChangeCenter.State {
   /// Those who have no place yet, with the newest commit at their coming.
-  fileprivate var waiting: [Int: CommitMark?] {
+  fileprivate var waiting: [Int: ChangePlaces.Moment] {
     entries.compactMapValues { entry in
-      if case .waiting(let mark) = entry.start { .some(mark) } else { nil }
+      if case .waiting(let moment) = entry.start { moment } else { nil }
     }
   }
 

@@ -2,6 +2,25 @@ import BoutiqueDB
 
 /// From which commit on those hear who have come together.
 struct ChangePlaces: Sendable {
+  /// When somebody came.
+  enum Moment: Sendable {
+    /// When this was the mark of the newest commit.
+    case mark(CommitMark)
+    /// When nobody but this process could write: in memory, or before the database was open.
+    case alone
+    /// Nobody can tell: the database is open for reading only, or somebody was committing.
+    case unknown
+
+    static func now(of database: Blackbird.Database) -> Moment {
+      guard database.path != nil, let engine = database.openEngine else { return .alone }
+      return engine.commitMark.map { .mark($0) } ?? .unknown
+    }
+
+    var mark: CommitMark? {
+      if case .mark(let mark) = self { mark } else { nil }
+    }
+  }
+
   /// The newest commit when each came; nil where that is not known.
   let tokens: [Int: ChangeToken?]
   /// Where a feed has to begin for all of them; nil where nobody's place is known.

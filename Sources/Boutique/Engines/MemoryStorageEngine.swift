@@ -70,8 +70,12 @@ public actor MemoryStorageEngine {
   private func unlisten(_ id: UUID) { listeners[id] = nil }
 }
 
+// All are asynchronous, though nothing waits: else a caller that knows the type would get the protocol's own
+// implementations, which are asynchronous and so preferred.
 extension MemoryStorageEngine: SharedStorageEngine {
-  public func apply(_ operations: [StorageOperation]) {
+  public func apply(_ operations: [StorageOperation]) async { perform(operations) }
+
+  private func perform(_ operations: [StorageOperation]) {
     number += 1
     let time = Date()
     for operation in operations {
@@ -88,7 +92,7 @@ extension MemoryStorageEngine: SharedStorageEngine {
     for listener in listeners.values { listener.yield(now) }
   }
 
-  public func changes(since position: StoragePosition?) -> StorageChanges {
+  public func changes(since position: StoragePosition?) async -> StorageChanges {
     guard let position, position.history == history, position.number >= goneSince else {
       return StorageChanges(
         position: now, isEverything: true, entries: ordered, origin: .thisProcess)
@@ -109,27 +113,27 @@ extension MemoryStorageEngine: SharedStorageEngine {
     return stream
   }
 
-  public func write(_ data: Data, key: CacheKey) { apply([.write(key, data)]) }
+  public func write(_ data: Data, key: CacheKey) async { perform([.write(key, data)]) }
 
-  public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) {
-    apply(dataAndKeys.map { .write($0.key, $0.data) })
+  public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async {
+    perform(dataAndKeys.map { .write($0.key, $0.data) })
   }
 
-  public func read(key: CacheKey) -> Data? { held[key]?.entry.data }
+  public func read(key: CacheKey) async -> Data? { held[key]?.entry.data }
 
-  public func readAllDataAndKeys() -> [(key: CacheKey, data: Data)] {
+  public func readAllDataAndKeys() async -> [(key: CacheKey, data: Data)] {
     ordered.map { ($0.key, $0.data) }
   }
 
-  public func remove(key: CacheKey) { apply([.remove(key)]) }
+  public func remove(key: CacheKey) async { perform([.remove(key)]) }
 
-  public func remove(keys: [CacheKey]) { apply(keys.map { .remove($0) }) }
+  public func remove(keys: [CacheKey]) async { perform(keys.map { .remove($0) }) }
 
-  public func removeAllData() { apply([.removeAll]) }
+  public func removeAllData() async { perform([.removeAll]) }
 
-  public func allKeys() -> [CacheKey] { ordered.map(\.key) }
+  public func allKeys() async -> [CacheKey] { ordered.map(\.key) }
 
-  public func createdAt(key: CacheKey) -> Date? { held[key]?.created }
+  public func createdAt(key: CacheKey) async -> Date? { held[key]?.created }
 
-  public func updatedAt(key: CacheKey) -> Date? { held[key]?.updated }
+  public func updatedAt(key: CacheKey) async -> Date? { held[key]?.updated }
 }
