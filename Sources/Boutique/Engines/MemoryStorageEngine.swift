@@ -73,6 +73,7 @@ public actor MemoryStorageEngine {
 // All are asynchronous, though nothing waits: else a caller that knows the type would get the protocol's own
 // implementations, which are asynchronous and so preferred.
 extension MemoryStorageEngine: SharedStorageEngine {
+  /// Does all of it or nothing.
   public func apply(_ operations: [StorageOperation]) async { perform(operations) }
 
   private func perform(_ operations: [StorageOperation]) {
@@ -92,6 +93,7 @@ extension MemoryStorageEngine: SharedStorageEngine {
     for listener in listeners.values { listener.yield(now) }
   }
 
+  /// Returns what has changed since a position, as of one moment.
   public func changes(since position: StoragePosition?) async -> StorageChanges {
     guard let position, position.history == history, position.number >= goneSince else {
       return StorageChanges(
@@ -106,6 +108,7 @@ extension MemoryStorageEngine: SharedStorageEngine {
     return changes
   }
 
+  /// Returns a sequence that yields when something may have changed.
   public nonisolated func news() -> AsyncThrowingStream<StoragePosition?, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(
       of: StoragePosition?.self, bufferingPolicy: .bufferingNewest(1))
@@ -113,27 +116,37 @@ extension MemoryStorageEngine: SharedStorageEngine {
     return stream
   }
 
+  /// Writes data under a key, in the place of what is there.
   public func write(_ data: Data, key: CacheKey) async { perform([.write(key, data)]) }
 
+  /// Writes several, all or nothing; of a key that is given twice the last one counts.
   public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async {
     perform(dataAndKeys.map { .write($0.key, $0.data) })
   }
 
+  /// Returns what lies under a key, or nil.
   public func read(key: CacheKey) async -> Data? { held[key]?.entry.data }
 
+  /// Returns everything with its keys, in the order in which they were first written.
   public func readAllDataAndKeys() async -> [(key: CacheKey, data: Data)] {
     ordered.map { ($0.key, $0.data) }
   }
 
+  /// Removes what lies under a key, if there is something.
   public func remove(key: CacheKey) async { perform([.remove(key)]) }
 
+  /// Removes what lies under several keys, all or nothing.
   public func remove(keys: [CacheKey]) async { perform(keys.map { .remove($0) }) }
 
+  /// Removes everything, and gives the space back.
   public func removeAllData() async { perform([.removeAll]) }
 
+  /// Returns all keys, in the order in which they were first written.
   public func allKeys() async -> [CacheKey] { ordered.map(\.key) }
 
+  /// Returns when a key was first written; nil when it is not there.
   public func createdAt(key: CacheKey) async -> Date? { held[key]?.created }
 
+  /// Returns when a key was last written; nil when it is not there.
   public func updatedAt(key: CacheKey) async -> Date? { held[key]?.updated }
 }
