@@ -101,7 +101,7 @@ final class StoreWorker: Sendable {
 
   /// Waits for the end of a command; throws its error.
   @discardableResult
-  func end(of id: Int, within bound: Duration = .seconds(120)) async throws -> JSONValue {
+  func end(of id: Int, within bound: Duration = .seconds(60)) async throws -> JSONValue {
     let event = try await child.nextMessage("the end of command \(id)", within: bound) {
       $0["re"]?.int == id && ["done", "failed", "cancelled"].contains($0["event"])
     }

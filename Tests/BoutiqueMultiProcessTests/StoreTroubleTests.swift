@@ -38,6 +38,46 @@ extension StoresOfSeveralProcesses {
       }
     }
 
+    @Test(
+      .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")),
+      arguments: ["rename", "unlink"])
+    func `a process that dies at any step of a chain on files leaves all of it or nothing`(
+      _ call: String
+    ) async throws {
+      try await withStoreScene(.disk) { scene in
+        let old = [["a", "old"], ["b", "old"], ["c", "old"]]
+        let new = [["d", "new"], ["b", "new"], ["e", "new"]]
+        let first = try await scene.opened("first")
+        var outcomes: Set<String> = []
+        for step in 1...6 {
+          try await first.perform("store.removeAll")
+          try await first.insert(old)
+          // Dies at so many such calls of one thread. Nothing to test where nobody may trace.
+          let victim = try await scene.children.start(
+            ChildCommand(
+              "strace",
+              [
+                "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=?\(call)", "-e",
+                "inject=?\(call):signal=KILL:when=\(step)",
+                try BuiltExecutable.path("boutique-test-worker"),
+              ]))
+          guard let worker = try? await scene.ready(victim) else { return }
+          try await scene.open(in: worker, "victim")
+          worker.begin(
+            "store.replace", ["old": StoreWorker.list(old), "items": StoreWorker.list(new)])
+          _ = try? await victim.nextMessage("the end", within: .seconds(60)) {
+            $0["event"] == "done"
+          }
+          await victim.end()
+          let disk = try await scene.onDisk()
+          #expect(disk == old || disk == new, "\(call) \(step): \(disk)")
+          outcomes.insert(disk == old ? "old" : "new")
+          try await first.waitFor(disk)
+        }
+        if call == "rename" { #expect(outcomes == ["old", "new"]) }
+      }
+    }
+
     @Test(arguments: StoreEngineName.allCases)
     func `a full disk leaves memory as it was, and work goes on when there is room`(
       _ engine: StoreEngineName

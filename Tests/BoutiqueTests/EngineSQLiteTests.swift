@@ -36,6 +36,21 @@ import Testing
     #expect(try await engine.readAllData() == [Data("new".utf8)])
   }
 
+  @Test func `a store whose file was removed follows what is there then`() async throws {
+    let directory = try TestDirectory()
+    let store = try await Store<Thing>(storage: engine(directory), cacheIdentifier: \.number)
+    try await store.insert(.coat)
+    try FileManager.default.removeItem(atPath: directory.file("place"))
+    // Whoever looks first, this or the store's own watching, is told that the file is gone.
+    do { try await store.insert(.belt) } catch is BoutiqueError {}
+    try await waitUntil("the new file's items") {
+      !store.items.contains(.coat) && store.problem == nil
+    }
+    try await store.insert(.belt)
+    let other = try await Store<Thing>(storage: engine(directory), cacheIdentifier: \.number)
+    #expect(await other.items == [.belt])
+  }
+
   @Test func `nothing is made before the first use`() async throws {
     let directory = try TestDirectory()
     let engine = engine(directory)

@@ -150,6 +150,34 @@ import Testing
     _ = try #require(try await iterator.next(isolation: #isolation))
   }
 
+  // In a process of its own, since the environment belongs to all tests of this one.
+  @Test func `directories are those of the XDG specification`() async {
+    await #expect(processExitsWith: .success) {
+      let variables = [
+        "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_DOCUMENTS_DIR",
+      ]
+      for variable in variables { setenv(variable, "/x/" + variable, 1) }
+      let name = ProcessInfo.processInfo.processName
+      typealias Directory = FileManager.Directory
+      func path(_ directory: Directory) -> String { directory.url.path }
+      #expect(path(.applicationSupport(appendingPath: "a")) == "/x/XDG_DATA_HOME/\(name)/a")
+      #expect(
+        path(.defaultStorageDirectory(appendingPath: "a/b")) == "/x/XDG_DATA_HOME/\(name)/a/b")
+      #expect(path(.caches(appendingPath: "a")) == "/x/XDG_CACHE_HOME/\(name)/a")
+      #expect(path(.documents(appendingPath: "a")) == "/x/XDG_DOCUMENTS_DIR/a")
+      #expect(
+        path(.sharedContainer(forAppGroupIdentifier: "org.example", appendingPath: "a"))
+          == "/x/XDG_DATA_HOME/org.example/a")
+      // Relative ones are to be ignored.
+      for variable in variables { setenv(variable, "relative", 1) }
+      setenv("HOME", "/home/somebody", 1)
+      #expect(
+        path(.applicationSupport(appendingPath: "a")) == "/home/somebody/.local/share/\(name)/a")
+      #expect(path(.caches(appendingPath: "a")) == "/home/somebody/.cache/\(name)/a")
+      #expect(path(.documents(appendingPath: "a")) == "/home/somebody/Documents/a")
+    }
+  }
+
   @Test func `an MD5 digest is what others make of it`() {
     #expect(CacheKey("cache-key").value == "2536A137-81F3-3E55-574F-AFF9ACB9F995")
     #expect(CacheKey("").value == "D41D8CD9-8F00-B204-E980-0998ECF8427E")

@@ -97,6 +97,64 @@ import Testing
     await db.close()
   }
 
+  @Test
+  func `a commit that is seen before its writer knows of it is told once, as the store's own`()
+    async throws
+  {
+    let engine = GatedEngine()
+    let store = try await Store<Thing>(storage: engine, cacheIdentifier: \.number)
+    try await store.insert([.coat, .sweater])
+    let events = store.events
+    await engine.shut()
+    let removing = Task { @MainActor in
+      try await store.removeAll().insert([.belt, .purse]).remove(.purse).run()
+    }
+    try await waitUntil("what is committed") { store.items == [.belt] }
+    await engine.open()
+    try await removing.value
+    #expect(store.items == [.belt])
+    await engine.shut()
+    let inserting = Task { @MainActor in try await store.insert(.coat) }
+    try await waitUntil("the coat") { store.items == [.belt, .coat] }
+    // Another takes it away before the writer knows that it was there.
+    await engine.inner.remove(key: "1")
+    try await waitUntil("the coat's end") { store.items == [.belt] }
+    await engine.open()
+    try await inserting.value
+    try await store.insert(.sweater)
+    let told = await take(8, of: events)
+    #expect(told.prefix(4).map(\.operation) == [.insert, .remove, .insert, .remove])
+    #expect(Set(told[1].items.map(\.number)) == ["1", "2"])
+    #expect(told[2].items == [.belt, .purse] && told[3].items == [.purse])
+    #expect(told.prefix(4).allSatisfy { $0.origin == .thisStore })
+    // Whoever keeps account of the rest comes to the right end.
+    var account: Set<String> = []
+    for event in told.dropFirst(4) {
+      let numbers = event.items.map(\.number)
+      if event.operation == .insert {
+        account.formUnion(numbers)
+      } else {
+        account.subtract(numbers)
+      }
+    }
+    #expect(account == ["2"])
+    #expect(store.items == [.belt, .sweater])
+  }
+
+  @Test func `what another removed while this store failed to is told`() async throws {
+    let engine = GatedEngine()
+    let store = try await Store<Thing>(storage: engine, cacheIdentifier: \.number)
+    try await store.insert(.coat)
+    let events = store.events
+    await engine.shut()
+    let removing = Task { @MainActor in try await store.remove(.coat) }
+    try await waitUntil("the coat's end") { store.items.isEmpty }
+    await engine.open(throwing: PlainEngine.Refusal())
+    await #expect(throws: PlainEngine.Refusal.self) { try await removing.value }
+    let told = await take(2, of: events)
+    #expect(told.last == Event(operation: .remove, items: [.coat], origin: .unknown))
+  }
+
   @Test func `a slow reader gets everything in the place of what it missed`() async throws {
     let store = try await Store<Thing>(storage: MemoryStorageEngine(), cacheIdentifier: \.number)
     let events = store.events

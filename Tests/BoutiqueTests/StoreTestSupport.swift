@@ -98,3 +98,39 @@ func waitUntil(
 /// In an asynchronous function the compiler prefers the initializer that waits; in a closure like this it cannot.
 @MainActor
 func unloaded<Item>(_ make: () -> Store<Item>) -> Store<Item> { make() }
+
+/// An engine whose writers hear of their commit only when they are let go on, while everybody else sees it.
+actor GatedEngine: SharedStorageEngine {
+  let inner = MemoryStorageEngine()
+  private var isShut = false
+  private var waiting: [CheckedContinuation<Void, any Error>] = []
+
+  var waitingCount: Int { waiting.count }
+
+  func shut() { isShut = true }
+
+  func open(throwing error: (any Error)? = nil) {
+    isShut = false
+    for continuation in waiting {
+      if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+    }
+    waiting = []
+  }
+
+  func apply(_ operations: [StorageOperation]) async throws {
+    await inner.apply(operations)
+    guard isShut else { return }
+    try await withCheckedThrowingContinuation { waiting.append($0) }
+  }
+
+  func changes(since position: StoragePosition?) async -> StorageChanges {
+    await inner.changes(since: position)
+  }
+  nonisolated func news() -> AsyncThrowingStream<StoragePosition?, any Error> { inner.news() }
+  func write(_ data: Data, key: CacheKey) async throws { try await apply([.write(key, data)]) }
+  func read(key: CacheKey) async -> Data? { await inner.read(key: key) }
+  func remove(key: CacheKey) async throws { try await apply([.remove(key)]) }
+  func allKeys() async -> [CacheKey] { await inner.allKeys() }
+  func createdAt(key: CacheKey) async -> Date? { await inner.createdAt(key: key) }
+  func updatedAt(key: CacheKey) async -> Date? { await inner.updatedAt(key: key) }
+}

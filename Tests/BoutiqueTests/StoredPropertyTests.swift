@@ -6,6 +6,7 @@ import TestDatabase
 import Testing
 
 extension Store where Item == StoredPropertyTests.Note {
+  // swift-format-ignore: DontRepeatTypeInStaticProperties
   static let notesStore = Store(storage: MemoryStorageEngine())
 }
 

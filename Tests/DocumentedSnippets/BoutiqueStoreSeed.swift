@@ -27,7 +27,7 @@ extension Store where Item == BoutiqueStoreSeed.Note {
   // `@MainActor`, since the store is; `@ObservationIgnored`, since the macro would declare `_notes` again.
   @MainActor @Observable
   final class NotesController {
-    /// Automatically handles in-memory and on-disk caching
+    /// Automatically handles in-memory and on-disk caching.
     @ObservationIgnored @Stored(in: .notesStore) var notes
 
     func saveNote(note: Note) async throws {

@@ -70,8 +70,13 @@ public actor MemoryStorageEngine {
   private func unlisten(_ id: UUID) { listeners[id] = nil }
 }
 
+// All are asynchronous, though nothing waits: else a caller that knows the type would get the protocol's own
+// implementations, which are asynchronous and so preferred.
 extension MemoryStorageEngine: SharedStorageEngine {
-  public func apply(_ operations: [StorageOperation]) {
+  /// Does all of it or nothing.
+  public func apply(_ operations: [StorageOperation]) async { perform(operations) }
+
+  private func perform(_ operations: [StorageOperation]) {
     number += 1
     let time = Date()
     for operation in operations {
@@ -88,7 +93,8 @@ extension MemoryStorageEngine: SharedStorageEngine {
     for listener in listeners.values { listener.yield(now) }
   }
 
-  public func changes(since position: StoragePosition?) -> StorageChanges {
+  /// Returns what has changed since a position, as of one moment.
+  public func changes(since position: StoragePosition?) async -> StorageChanges {
     guard let position, position.history == history, position.number >= goneSince else {
       return StorageChanges(
         position: now, isEverything: true, entries: ordered, origin: .thisProcess)
@@ -102,6 +108,7 @@ extension MemoryStorageEngine: SharedStorageEngine {
     return changes
   }
 
+  /// Returns a sequence that yields when something may have changed.
   public nonisolated func news() -> AsyncThrowingStream<StoragePosition?, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(
       of: StoragePosition?.self, bufferingPolicy: .bufferingNewest(1))
@@ -109,27 +116,37 @@ extension MemoryStorageEngine: SharedStorageEngine {
     return stream
   }
 
-  public func write(_ data: Data, key: CacheKey) { apply([.write(key, data)]) }
+  /// Writes data under a key, in the place of what is there.
+  public func write(_ data: Data, key: CacheKey) async { perform([.write(key, data)]) }
 
-  public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) {
-    apply(dataAndKeys.map { .write($0.key, $0.data) })
+  /// Writes several, all or nothing; of a key that is given twice the last one counts.
+  public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async {
+    perform(dataAndKeys.map { .write($0.key, $0.data) })
   }
 
-  public func read(key: CacheKey) -> Data? { held[key]?.entry.data }
+  /// Returns what lies under a key, or nil.
+  public func read(key: CacheKey) async -> Data? { held[key]?.entry.data }
 
-  public func readAllDataAndKeys() -> [(key: CacheKey, data: Data)] {
+  /// Returns everything with its keys, in the order in which they were first written.
+  public func readAllDataAndKeys() async -> [(key: CacheKey, data: Data)] {
     ordered.map { ($0.key, $0.data) }
   }
 
-  public func remove(key: CacheKey) { apply([.remove(key)]) }
+  /// Removes what lies under a key, if there is something.
+  public func remove(key: CacheKey) async { perform([.remove(key)]) }
 
-  public func remove(keys: [CacheKey]) { apply(keys.map { .remove($0) }) }
+  /// Removes what lies under several keys, all or nothing.
+  public func remove(keys: [CacheKey]) async { perform(keys.map { .remove($0) }) }
 
-  public func removeAllData() { apply([.removeAll]) }
+  /// Removes everything, and gives the space back.
+  public func removeAllData() async { perform([.removeAll]) }
 
-  public func allKeys() -> [CacheKey] { ordered.map(\.key) }
+  /// Returns all keys, in the order in which they were first written.
+  public func allKeys() async -> [CacheKey] { ordered.map(\.key) }
 
-  public func createdAt(key: CacheKey) -> Date? { held[key]?.created }
+  /// Returns when a key was first written; nil when it is not there.
+  public func createdAt(key: CacheKey) async -> Date? { held[key]?.created }
 
-  public func updatedAt(key: CacheKey) -> Date? { held[key]?.updated }
+  /// Returns when a key was last written; nil when it is not there.
+  public func updatedAt(key: CacheKey) async -> Date? { held[key]?.updated }
 }

@@ -3,6 +3,7 @@ import BoutiqueDB
 // What others have written, told by the database's change log and read in the same snapshot.
 
 extension SQLiteStorageEngine: SharedStorageEngine {
+  /// Returns what has changed since a position, as of one moment.
   public func changes(since position: StoragePosition?) async throws -> StorageChanges {
     let table = table
     return try await withDatabase { db in
@@ -18,6 +19,7 @@ extension SQLiteStorageEngine: SharedStorageEngine {
     }
   }
 
+  /// Returns a sequence that yields when something may have changed.
   public nonisolated func news() -> AsyncThrowingStream<StoragePosition?, any Error> {
     // One that has not been taken yet says as much as two; the older of them may be missed, since only "not
     // before this one" is asked of it.

@@ -13,7 +13,7 @@
 //  5. Nothing is written before the items are there: a store that cannot read does not overwrite.
 //  6. A step changes memory, and tells its events, without a suspension in between. A writer returns after that.
 //  7. A step may come between a commit of this store and the news of it to the writer. Memory has it then, but what
-//     this store did is told when the writer knows; what such a step removed is kept until then (`taken`).
+//     this store did is told when the writer knows that it did.
 //
 // Of a chain of operations all are in one transaction, so in one step.
 //
@@ -89,10 +89,8 @@ extension Store {
     _ step: StoreStep<Item>, _ own: [OwnChanges<Item>], _ early: [OwnChanges<Item>]
   ) {
     let events =
-      own.flatMap { $0.changes.events(before: contents, taken: $0.taken) } + step.events
-    for (key, item) in step.ownRemovals {
-      for changes in early where changes.changes.removes(key) { changes.taken[key] = item }
-    }
+      own.flatMap { $0.events ?? $0.changes.events(before: contents) } + step.events
+    for changes in early { changes.meet(step, before: contents) }
     position = step.position
     if !step.isEmpty {
       withMutation(keyPath: \.items) {
@@ -188,10 +186,24 @@ extension Store {
 @MainActor
 final class OwnChanges<Item: StorableItem> {
   let changes: PreparedChanges<Item>
-  /// What a step has removed from memory for it before the store knew that it was committed.
-  var taken: [CacheKey: Item] = [:]
+  /// What is to be told of it, if a step has brought it into memory before the store knew that it was
+  /// committed.
+  private(set) var events: [StoreEvent<Item>]?
+  /// What such steps have removed.
+  private(set) var taken: [CacheKey: Item] = [:]
   /// Resumed when memory has it.
   var continuation: CheckedContinuation<Void, any Error>?
 
   init(_ changes: PreparedChanges<Item>) { self.changes = changes }
+
+  /// Looks whether a step brings it into memory.
+  ///
+  /// - Parameter contents: the memory before the step.
+  func meet(_ step: StoreStep<Item>, before contents: StoreContents<Item>) {
+    let removals = step.ownRemovals.filter { changes.removes($0.key) }
+    let isMet =
+      !removals.isEmpty || step.ownInsertions.contains { changes.written[$0] != nil }
+    if isMet, events == nil { events = changes.events(before: contents) }
+    taken.merge(removals) { _, new in new }
+  }
 }

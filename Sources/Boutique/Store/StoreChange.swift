@@ -104,12 +104,8 @@ struct PreparedChanges<Item: StorableItem>: Sendable {
 
   /// Returns an event for each step.
   ///
-  /// - Parameters:
-  ///   - contents: the memory before it is told.
-  ///   - taken: what an earlier step has taken out of the memory for this transaction.
-  func events(
-    before contents: StoreContents<Item>, taken: [CacheKey: Item] = [:]
-  ) -> [StoreEvent<Item>] {
+  /// - Parameter contents: the memory before the transaction.
+  func events(before contents: StoreContents<Item>) -> [StoreEvent<Item>] {
     var hasRemovedAll = false
     // What the steps have done so far: an item, or that there is none.
     var order: [CacheKey] = []
@@ -119,7 +115,7 @@ struct PreparedChanges<Item: StorableItem>: Sendable {
     }
     func current(_ key: CacheKey) -> Item? {
       if let item = done[key] { return item }
-      return hasRemovedAll ? nil : contents.item(of: key) ?? taken[key]
+      return hasRemovedAll ? nil : contents.item(of: key)
     }
     return steps.map { step in
       switch step {
@@ -136,7 +132,6 @@ struct PreparedChanges<Item: StorableItem>: Sendable {
           items =
             done.isEmpty
             ? contents.items : contents.keys.compactMap { current($0) }
-          items += taken.compactMap { done[$0.key] == nil ? $0.value : nil }
         }
         items += order.compactMap { key in
           !hasRemovedAll && contents.index(of: key) != nil ? nil : done[key] ?? nil

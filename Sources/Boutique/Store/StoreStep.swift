@@ -8,6 +8,8 @@ struct StoreStep<Item: StorableItem>: Sendable {
   let position: StoragePosition
   /// What others did, in the order in which it is told.
   private(set) var events: [StoreEvent<Item>] = []
+  /// The keys of what this store inserted.
+  private(set) var ownInsertions: [CacheKey] = []
   /// What this store removed.
   private(set) var ownRemovals: [CacheKey: Item] = [:]
   /// What could not be read, by place.
@@ -110,7 +112,11 @@ struct StoreStep<Item: StorableItem>: Sendable {
     var removed = EventItems<Item>()
     var inserted = EventItems<Item>()
     for (change, origin) in zip(patch.present, origins) {
-      if let origin { inserted.add(change.item, origin) }
+      if let origin {
+        inserted.add(change.item, origin)
+      } else {
+        ownInsertions.append(change.entry.key)
+      }
       // A place that another key has now: the one that had it is gone, if it is not elsewhere.
       guard let index = contents.index(at: change.entry.place) else { continue }
       let old = contents.entry(index)

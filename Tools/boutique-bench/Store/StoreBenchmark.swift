@@ -14,6 +14,8 @@ enum StoreBenchmark: Benchmark {
     let variant: StoreVariant
     var nanoseconds: [Double] = []
     var nanosecondsPerItem: [Double] = []
+    /// Processor time of all threads.
+    var processorNanosecondsPerItem: [Double] = []
     /// The time divided by the plain variant's of the same round.
     var ratio: [Double] = []
   }
@@ -51,28 +53,33 @@ enum StoreBenchmark: Benchmark {
       StoreVariant.allCases.map { Result(work: work, variant: $0) }
     }
     for round in 1...run.rounds {
-      var measured: [StoreVariant: [StoreWork: Double]] = [:]
+      var measured: [StoreVariant: [StoreWork: [Int64]]] = [:]
       for variant in run.shuffled(StoreVariant.allCases) {
         run.progress("round \(round) of \(run.rounds): \(variant.title)")
         measured[variant] = try measure(variant, settings, run)
       }
       for index in results.indices {
         let work = results[index].work
-        guard let time = measured[results[index].variant]?[work],
-          let plain = measured[.plain]?[work]
+        guard let figures = measured[results[index].variant]?[work], figures.count == 2,
+          let plain = measured[.plain]?[work]?.first
         else { throw BenchFailure("no figure for \(work.rawValue)") }
+        let (time, processor) = (Double(figures[0]), Double(figures[1]))
+        let count = Double(work.isMany ? settings.items : settings.singles)
         results[index].nanoseconds.append(time)
-        results[index].nanosecondsPerItem.append(
-          time / Double(work.isMany ? settings.items : settings.singles))
-        results[index].ratio.append(time / plain)
+        results[index].nanosecondsPerItem.append(time / count)
+        results[index].processorNanosecondsPerItem.append(processor / count)
+        results[index].ratio.append(time / Double(max(1, plain)))
       }
     }
-    var table = TextTable(titles: ["work", "variant", "ms in all", "µs an item", "× plain"])
+    var table = TextTable(titles: [
+      "work", "variant", "ms in all", "µs an item", "CPU µs", "× plain",
+    ])
     for result in results {
       table.append([
         .text(result.work.rawValue), .text(result.variant.title),
         Figure.milliseconds(Median.of(result.nanoseconds)),
         Figure.microseconds(Median.of(result.nanosecondsPerItem)),
+        Figure.microseconds(Median.of(result.processorNanosecondsPerItem)),
         Figure.decimal(Median.of(result.ratio)),
       ])
     }
@@ -84,9 +91,9 @@ enum StoreBenchmark: Benchmark {
 
   private static func measure(
     _ variant: StoreVariant, _ settings: Settings, _ run: BenchRun
-  ) throws -> [StoreWork: Double] {
+  ) throws -> [StoreWork: [Int64]] {
     try run.withDatabase { path in
-      var figures: [StoreWork: Double] = [:]
+      var figures: [StoreWork: [Int64]] = [:]
       for isFirst in [true, false] {
         let orders = StoreOrders(
           path: path, variant: variant, items: settings.items, singles: settings.singles,
@@ -95,7 +102,7 @@ enum StoreBenchmark: Benchmark {
           of: [(label: variant.title, orders: .store(orders))], run)
         guard let report = reports.first else { throw BenchFailure("no report") }
         for work in StoreWork.allCases where !report[work.rawValue].isEmpty {
-          figures[work] = Double(try report.number(work.rawValue))
+          figures[work] = report[work.rawValue]
         }
       }
       return figures

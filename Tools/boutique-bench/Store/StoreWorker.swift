@@ -75,9 +75,9 @@ struct StoreWorker: Sendable {
       databaseFilename: place.deletingPathExtension().lastPathComponent)
     var figures: [String: [Int64]] = [:]
     func measure(_ work: StoreWork, _ body: () async throws -> Void) async throws {
-      let start = BootClock.now()
+      let start = Expense.now()
       try await body()
-      figures[work.rawValue] = [start.duration(to: BootClock.now()).clampedNanoseconds]
+      figures[work.rawValue] = Self.figures(since: start)
     }
     if orders.isFirst {
       let store = try await Store<BenchItem>(storage: engine)
@@ -100,6 +100,12 @@ struct StoreWorker: Sendable {
     try Self.check(store.items.count, orders.items + orders.singles - Set(orders.spread).count)
     await (try engine.database()).close()
     return figures
+  }
+
+  /// Elapsed and processor time, in nanoseconds.
+  static func figures(since start: Expense) -> [Int64] {
+    let figures = Expense.now().figures(since: start)
+    return ["elapsed", "cpu"].flatMap { figures[$0] ?? [] }
   }
 
   static func check(_ found: Int, _ expected: Int) throws {
@@ -134,9 +140,9 @@ private struct PlainItems {
     var items: [BenchItem] = []
     var indices: [String: Int] = [:]
     func measure(_ work: StoreWork, _ body: () throws -> Void) throws {
-      let start = BootClock.now()
+      let start = Expense.now()
       try body()
-      figures[work.rawValue] = [start.duration(to: BootClock.now()).clampedNanoseconds]
+      figures[work.rawValue] = StoreWorker.figures(since: start)
     }
     func put(_ item: BenchItem) {
       if let index = indices[item.id] {

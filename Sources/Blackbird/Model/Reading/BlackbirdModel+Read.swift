@@ -56,9 +56,9 @@ extension BlackbirdModel {
     from database: Blackbird.Database, key: [SQLValue], _ table: ModelTable
   ) async throws -> Self? {
     let request = cacheRequest { .row(of: Self.self, key: key) }
-    return try await database.read(table, request, weight: { _ in 1 }) { core in
-      try core.instance(Self.self, key: key, table)
-    }
+    return try await database.read(
+      table, request, weight: { _ in 1 },
+      { core in try core.instance(Self.self, key: key, table) })
   }
 
   // MARK: By condition
@@ -86,10 +86,9 @@ extension BlackbirdModel {
   ) async throws -> Int {
     let table = try table
     let select = try ModelSelect(table.statements.count, matching: matching)
-    return try await database.read(table, cacheRequest { select.cacheRequest }, weight: { _ in 1 })
-    {
-      core in try core.count(select)
-    }
+    return try await database.read(
+      table, cacheRequest { select.cacheRequest }, weight: { _ in 1 },
+      { core in try core.count(select) })
   }
 
   static func read(
