@@ -64,6 +64,12 @@ package struct WALCommitMark: Hashable, Sendable {
 
   fileprivate init(_ mark: boutique_sqlite_commit_mark) { words = mark.words }
 
+  /// The change counter, as in ``WALIndexHeader/change``.
+  package var change: UInt32 {
+    // The first of the copied words, in the order in which they lie in memory.
+    withUnsafeBytes(of: words.0) { $0.load(as: UInt32.self) }
+  }
+
   /// Whether both are of the same commit.
   package static func == (a: WALCommitMark, b: WALCommitMark) -> Bool { a.words == b.words }
 

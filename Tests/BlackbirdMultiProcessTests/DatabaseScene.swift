@@ -24,7 +24,8 @@ struct DatabaseScene: Sendable {
   }
 
   /// Starts a worker and opens the database in it.
-  func opened(_ label: String, _ members: [String: JSONValue] = [:]) async throws -> BlackbirdWorker {
+  func opened(_ label: String, _ members: [String: JSONValue] = [:]) async throws -> BlackbirdWorker
+  {
     let worker = try await worker()
     var members = members
     members["path"] = .text(path)

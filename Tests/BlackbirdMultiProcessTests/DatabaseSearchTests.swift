@@ -97,7 +97,8 @@ extension BlackbirdProcesses {
           #expect(found.count == 181)
         }
         try await scene.shell(
-          "INSERT INTO \"SearchedNote+Search\" (\"SearchedNote+Search\") VALUES ('integrity-check')")
+          "INSERT INTO \"SearchedNote+Search\" (\"SearchedNote+Search\") VALUES ('integrity-check')"
+        )
         try await scene.expectIntegrity()
       }
     }

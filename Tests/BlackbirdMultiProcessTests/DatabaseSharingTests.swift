@@ -39,7 +39,9 @@ extension BlackbirdProcesses {
       }
     }
 
-    @Test func `sixteen processes make the file and the table at once and lose nothing`() async throws {
+    @Test func `sixteen processes make the file and the table at once and lose nothing`()
+      async throws
+    {
       try await withDatabaseScene { scene in
         var workers: [BlackbirdWorker] = []
         for _ in 0..<16 { workers.append(try await scene.worker()) }

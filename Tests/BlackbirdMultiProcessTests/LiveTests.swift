@@ -40,7 +40,8 @@ extension BlackbirdProcesses {
       try await withDatabaseScene { scene in
         let a = try await scene.opened("a")
         let b = try await scene.opened("b")
-        try await a.write(1)
+        // Who has just written may hold the lease a moment longer, and must not be stopped then.
+        try await b.write(1)
         let live = a.begin("watched.live")
         try await follow(a, live, until: 0)
         a.stop()

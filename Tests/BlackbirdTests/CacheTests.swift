@@ -259,9 +259,13 @@ private struct CachedVote: BlackbirdModel {
   }
 
   @Test func `of several writes in one commit the last one is remembered, or none`() async throws {
-    try await withDatabase(schema: "") { db, _ in
+    // Long enough that slow closures still share a commit.
+    var configuration = BoutiqueConfiguration()
+    configuration.leaseQuantum = .seconds(30)
+    try await withDatabase(schema: "", configuration: configuration) { db, _ in
       try await put(db, 1)
-      for round in 1...30 {
+      var changes = db.changePublisher(for: "CachedPost").makeAsyncIterator()
+      for round in 1...5 {
         // Whoever comes while this runs shares the commit that follows.
         let isRunning = Received<Void>()
         let mayEnd = DispatchSemaphore(value: 0)
@@ -272,17 +276,26 @@ private struct CachedVote: BlackbirdModel {
           }
         }
         await isRunning.wait(for: 1)
-        let writers = (0..<8).map { _ in
-          Task { try await CachedPost.modify(in: db, primaryKey: 1) { $0.score += 1 } }
-        }
         let engine = try #require(db.openEngine)
-        try await eventually("they wait") { engine.waitingWriteCount == 8 }
+        // One that is remembered, and behind it one that is not.
+        let remembered = Task {
+          try await CachedPost.modify(in: db, primaryKey: 1) { $0.score = round * 2 }
+        }
+        try await eventually("it waits") { engine.waitingWriteCount == 1 }
+        let last = Task { try await db.query("UPDATE CachedPost SET score = ?", round * 2 + 1) }
+        try await eventually("both wait") { engine.waitingWriteCount == 2 }
         mayEnd.signal()
         try await first.value
-        for writer in writers { _ = try await writer.value }
+        _ = try await (remembered.value, last.value)
+        let commit = try #require(try await changes.next(isolation: nil))
+        #expect(commit.primaryKeys == [[1]])
         let score = try await CachedPost.read(from: db, id: 1)?.score
-        #expect(score == round * 8)
+        #expect(score == round * 2 + 1)
       }
+      // They did share commits.
+      try await db.query("INSERT INTO CachedPost VALUES (2, 'end', 0)")
+      let end = try #require(try await changes.next(isolation: nil))
+      #expect(end.primaryKeys == [[2]])
     }
   }
 

@@ -131,6 +131,22 @@ import Testing
     }
   }
 
+  @Test func `what was committed before the end is told before it`() async throws {
+    for _ in 0..<20 {
+      let directory = try TestDirectory()
+      let db = try Blackbird.Database(path: directory.file("app.db"))
+      let received = Received<String>()
+      let listener = Post.changePublisher(in: db).sink(
+        receiveCompletion: { _ in received.add("end") },
+        receiveValue: { received.add("\($0.changedPrimaryKeys?.first?.first?.intValue ?? 0)") })
+      for number in 1...3 { try await Post(id: number, title: "a", url: nil).write(to: db) }
+      await db.close()
+      let all = await received.wait(for: 4)
+      #expect(all == ["1", "2", "3", "end"])
+      listener.cancel()
+    }
+  }
+
   @Test func `a file that was replaced ends the sequences`() async throws {
     let directory = try TestDirectory()
     let path = directory.file("app.db")
@@ -209,6 +225,24 @@ import Testing
       }
       try await eventually("nothing runs") { !db.changes.isFollowing }
     }
+  }
+
+  @Test func `one who may only read hears of others' writes`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("app.db")
+    let maker = try await Blackbird.Database.open(path: path)
+    try await maker.execute(changeSchema)
+    await maker.close()
+    let db = try await Blackbird.Database.open(path: path, options: .readOnly)
+    let received = Received<Blackbird.Change>()
+    let listener = db.changePublisher(for: "Post").sink { received.add($0) }
+    try shell(path, "INSERT INTO Post VALUES (1, 'a', NULL)")
+    await received.wait(for: 1)
+    // The one before it may be the beginning.
+    try shell(path, "INSERT INTO Post VALUES (2, 'a', NULL)")
+    await received.wait(for: 2)
+    listener.cancel()
+    await db.close()
   }
 
   @Test func `the reporter tells of all tables, commit by commit`() async throws {

@@ -30,12 +30,14 @@ let changeSchema = """
 /// Gives a test a database in a file, with tables, and the file's path.
 func withDatabase(
   _ options: Blackbird.Database.Options = [], schema: String = changeSchema,
+  configuration: BoutiqueConfiguration = BoutiqueConfiguration(),
   isolation: isolated (any Actor)? = #isolation,
   _ body: (Blackbird.Database, String) async throws -> Void
 ) async throws {
   let directory = try TestDirectory()
   let path = directory.file("app.db")
-  let db = try await Blackbird.Database.open(path: path, options: options)
+  let db = try await Blackbird.Database.open(
+    path: path, options: options, configuration: configuration)
   do {
     if !schema.isEmpty { try await db.execute(schema) }
     try await body(db, path)

@@ -30,6 +30,13 @@ func withPosts(_ body: (Blackbird.Database) async throws -> Void) async throws {
       let bare = try await db.query(
         "SELECT id FROM posts WHERE state = $state AND title = :title",
         arguments: ["state": 1, "title": "News"])
+      let typedList: [any Sendable] = [1, "News"]
+      let typedNames: [String: any Sendable] = [":state": 1, ":title": "News"]
+      let byList = try await db.query(
+        "SELECT id FROM posts WHERE state = ? AND title = ?", arguments: typedList)
+      let byNames = try await db.query(
+        "SELECT id FROM posts WHERE state = :state AND title = :title", arguments: typedNames)
+      #expect(byList == literal && byNames == literal)
       #expect(literal == [["id": 2]])
       for rows in [placed, list, named, bare] { #expect(rows == literal) }
     }

@@ -106,6 +106,10 @@ import Testing
       }
     }
     #expect(locked.value == 8000)
-    #expect(locked.withLock { $0 += 1; return $0 } == 8001)
+    #expect(
+      locked.withLock {
+        $0 += 1
+        return $0
+      } == 8001)
   }
 }

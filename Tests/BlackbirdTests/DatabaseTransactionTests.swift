@@ -126,7 +126,8 @@ private func insert(
   func `a thousand concurrent transactions all commit`() async throws {
     let directory = try TestDirectory()
     let db = try await Blackbird.Database.open(path: directory.file("app.db"))
-    try await db.execute("CREATE TABLE t (n INTEGER PRIMARY KEY); CREATE TABLE c (n); INSERT INTO c VALUES (0)")
+    try await db.execute(
+      "CREATE TABLE t (n INTEGER PRIMARY KEY); CREATE TABLE c (n); INSERT INTO c VALUES (0)")
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<1000 {
         group.addTask {

@@ -80,7 +80,8 @@ private typealias Value = Blackbird.Value
   @Test func `numbers that SQL has no word for get one`() async throws {
     let db = try Blackbird.Database.inMemoryDatabase()
     let rows = try await db.query(
-      "SELECT \(Value.double(.infinity).sqliteLiteral()) AS a, \(Value.double(.nan).sqliteLiteral()) AS b")
+      "SELECT \(Value.double(.infinity).sqliteLiteral()) AS a, \(Value.double(.nan).sqliteLiteral()) AS b"
+    )
     #expect(rows == [["a": .double(.infinity), "b": .null]])
     #expect(Value.fromSQLiteLiteral("X'4'") == nil)
     #expect(Value.fromSQLiteLiteral("nonsense") == nil)

@@ -50,7 +50,9 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
     }
   }
 
-  @Test func `inside a transaction a search sees what the transaction wrote, and nothing that was undone`()
+  @Test
+  func
+    `inside a transaction a search sees what the transaction wrote, and nothing that was undone`()
     async throws
   {
     try await withFile { db, _ in
@@ -114,7 +116,9 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
           try await db.query(
             "INSERT OR REPLACE INTO Essay VALUES (?, ?, ?, ?, 0)", id, "slug \(other)", title, body)
         case 5: try await db.query("UPDATE OR REPLACE Essay SET id = ? WHERE id = ?", other, id)
-        case 6: try await db.query("INSERT OR IGNORE INTO Essay VALUES (?, ?, ?, NULL, 0)", id, title, title)
+        case 6:
+          try await db.query(
+            "INSERT OR IGNORE INTO Essay VALUES (?, ?, ?, NULL, 0)", id, title, title)
         case 7:
           try await db.query(
             "INSERT INTO Essay VALUES (?, ?, ?, NULL, 0) ON CONFLICT DO UPDATE SET title = ?",
@@ -122,7 +126,9 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
         default:
           _ = try? await db.transaction { core in
             try core.query("DELETE FROM Essay WHERE id = ?", id)
-            try core.execute("INSERT OR ROLLBACK INTO Essay VALUES (\(other), 'slug \(other)', '\(title)', NULL, 0)")
+            try core.execute(
+              "INSERT OR ROLLBACK INTO Essay VALUES (\(other), 'slug \(other)', '\(title)', NULL, 0)"
+            )
           }
           try await Essay.optimizeFullTextIndex(in: db)
         }
@@ -133,7 +139,8 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
           if found != held { return }
         }
       }
-      try await db.execute("INSERT INTO \"Essay+Search\" (\"Essay+Search\") VALUES ('integrity-check')")
+      try await db.execute(
+        "INSERT INTO \"Essay+Search\" (\"Essay+Search\") VALUES ('integrity-check')")
     }
   }
 
@@ -150,10 +157,12 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
         switch Int.random(in: 0..<6, using: &dice) {
         case 0, 1: try await Page(book: book, number: number, text: text, rank: rank).write(to: db)
         case 2: try await Page.delete(from: db, matching: \.$book == book && \.$number == number)
-        case 3: try await db.query("REPLACE INTO Page VALUES (?, ?, ?, ?)", book, number, text, rank)
+        case 3:
+          try await db.query("REPLACE INTO Page VALUES (?, ?, ?, ?)", book, number, text, rank)
         case 4:
           try await db.query(
-            "UPDATE OR REPLACE Page SET number = number + 1 WHERE book = ? AND number = ?", book, number)
+            "UPDATE OR REPLACE Page SET number = number + 1 WHERE book = ? AND number = ?", book,
+            number)
         default:
           try await db.execute("VACUUM")
           try await Page.optimizeFullTextIndex(in: db)
@@ -165,7 +174,8 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
           if found != held { return }
         }
       }
-      try await db.execute("INSERT INTO \"Page+Search\" (\"Page+Search\") VALUES ('integrity-check')")
+      try await db.execute(
+        "INSERT INTO \"Page+Search\" (\"Page+Search\") VALUES ('integrity-check')")
     }
   }
 
@@ -190,7 +200,8 @@ private func pages(holding word: String, in db: Blackbird.Database) async throws
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `publishers tell the rows and columns of the model, and nothing of the index`() async throws {
+  func `publishers tell the rows and columns of the model, and nothing of the index`() async throws
+  {
     try await withFile { db, path in
       try await essay(1, "amber").write(to: db)
       try await essay(2, "birch").write(to: db)

@@ -34,6 +34,8 @@ import Testing
     try await withEssays { db async throws in
       #expect(try await Essay.found(.match(column: \.$body, "sports"), in: db) == [2])
       #expect(try await Essay.found(.match("sports") && \.$state == 1, in: db) == [1, 2])
+      #expect(
+        try await Essay.found(.match(column: \.$body, "sports") && \.$state == 1, in: db) == [2])
       #expect(try await Essay.found(.match("sports") && \.$state == 2, in: db) == [])
       #expect(
         try await Essay.found(.match("sports") && .like(\.$slug, "%2") && \.$id > 1, in: db) == [2])
@@ -42,7 +44,8 @@ import Testing
           .match(column: \.$title, "news") && .match(column: \.$body, "weather"), in: db) == [2])
       #expect(
         try await Set(
-          Essay.found(.match(column: \.$title, "running") || .match(column: \.$body, "show"), in: db))
+          Essay.found(
+            .match(column: \.$title, "running") || .match(column: \.$body, "show"), in: db))
           == [3, 5])
       #expect(
         try await Set(Essay.found(.match("podcast") || \.$state == 0, in: db)) == [3, 5])
@@ -75,9 +78,12 @@ import Testing
   }
 
   @Test(arguments: [
-    "\"", "\"\"", "'", "", " ", "\n", "*", "-", "^", "(", ")", ":", "{", "}", "+", "NEAR(", "AND", "OR",
-    "NOT", "a AND", "title:", "title : x", "{title} : x", "🙂", "🙂🙂 *", "a\u{0}b", "\u{0}", "a\"b", "\"a\"\"b",
-    "\"\u{301}x", "“", "”“”", "a*b", "\\", "/* */", "--", ";", "?", "%", "_", "\u{202E}abc", "\u{FFFF}",
+    "\"", "\"\"", "'", "", " ", "\n", "*", "-", "^", "(", ")", ":", "{", "}", "+", "NEAR(", "AND",
+    "OR",
+    "NOT", "a AND", "title:", "title : x", "{title} : x", "🙂", "🙂🙂 *", "a\u{0}b", "\u{0}", "a\"b",
+    "\"a\"\"b",
+    "\"\u{301}x", "“", "”“”", "a*b", "\\", "/* */", "--", ";", "?", "%", "_", "\u{202E}abc",
+    "\u{FFFF}",
     "sports\"; DROP TABLE Essay; --", String(repeating: "word ", count: 3000),
     String(repeating: "\"", count: 999), String(repeating: "x", count: 100_000),
   ])
@@ -89,7 +95,8 @@ import Testing
       ] {
         _ = try await Essay.found(text, in: db, mode)
         _ = try await Essay.found(
-          .match(column: \.$title, text, syntaxMode: mode) || .match(text, syntaxMode: mode), in: db)
+          .match(column: \.$title, text, syntaxMode: mode) || .match(text, syntaxMode: mode), in: db
+        )
         _ = try await Essay.found(
           .match(text, syntaxMode: mode) || \.$id == 1, in: db)
       }
@@ -187,7 +194,8 @@ import Testing
       func scores(_ options: BlackbirdModelSearchOptions<Essay>) async throws -> [Int: Double] {
         let results = try await Essay.fullTextSearch(
           from: db, matching: .match("sports"), options: options)
-        return Dictionary(uniqueKeysWithValues: results.map { ($0.preloadedInstance?.id ?? 0, $0.score) })
+        return Dictionary(
+          uniqueKeysWithValues: results.map { ($0.preloadedInstance?.id ?? 0, $0.score) })
       }
       try await Essay.update(in: db, set: [\.$state: 1000], matching: \.$id == 2)
       let plain = try await scores(.default)
@@ -209,7 +217,8 @@ import Testing
       let one = try await Essay.fullTextSearch(from: db, matching: .match("sports"), limit: 1)
       #expect(one.map(\.id) == [[1]])
       #expect(one[0].highlighted(\.$title) == "<b>Sports</b>")
-      #expect(try await Essay.fullTextSearch(from: db, matching: .match("sports"), limit: 0).isEmpty)
+      #expect(
+        try await Essay.fullTextSearch(from: db, matching: .match("sports"), limit: 0).isEmpty)
     }
   }
 

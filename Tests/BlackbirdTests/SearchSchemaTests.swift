@@ -77,7 +77,9 @@ private enum Versions {
     ).first?["n"]?.intValue
   }
 
-  @Test func `the index is made with the table, kept as it is, made anew, and dropped`() async throws {
+  @Test func `the index is made with the table, kept as it is, made anew, and dropped`()
+    async throws
+  {
     try await steps { step in
       try await step { db async throws in
         #expect(

@@ -101,6 +101,59 @@ import Testing
     }
   }
 
+  @Test func `a feed can begin where a mark was taken`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, directory in
+      let path = directory.file("test.db")
+      // Of each commit, the mark after it and what comes then.
+      var marks: [CommitMark] = [try #require(db.commitMark)]
+      for number in 1...6 {
+        if number % 3 == 0 {
+          try shell(path, "INSERT INTO note VALUES (\(number), 'x')")
+        } else {
+          try await db.write { try $0.execute("INSERT INTO note VALUES (?, 'x')", number) }
+        }
+        marks.append(try #require(db.commitMark))
+      }
+      for (place, mark) in marks.enumerated() {
+        let token = try #require(try await db.token(at: mark))
+        let keys = try await db.read(since: token) { _, recent in
+          recent.changes.map { $0.isEverything ? [] : $0.rows.map(\.key) }
+        }
+        let expected = (place + 1..<7).map { number -> [[SQLValue]] in
+          number % 3 == 0 ? [] : [[.integer(Int64(number))]]
+        }
+        #expect(keys == expected, "after \(place)")
+      }
+      // Without a commit in between, when the log has begun anew.
+      let mark = try #require(db.commitMark)
+      _ = try await db.checkpoint(.truncate)
+      let token = try #require(try await db.token(at: mark))
+      let changes = try await db.read(since: token) { $1.changes }
+      #expect(changes.isEmpty)
+      let none = try await db.token(at: marks[0], atMost: 1)
+      #expect(none == nil)
+    }
+  }
+
+  @Test func `a mark is told apart from the commits of a session before`() async throws {
+    let directory = try TestDirectory()
+    let path = directory.file("a.db")
+    for _ in 0..<2 {
+      let db = try await BoutiqueDB.open(path: path, migrations: Self.plan)
+      let mark = try #require(db.commitMark)
+      let before = try await db.token(at: mark)
+      if let before {
+        let changes = try await db.read(since: before) { $1.changes }
+        #expect(changes.isEmpty)
+      }
+      try await db.write { try $0.execute("INSERT INTO note (body) VALUES ('x')") }
+      let token = try #require(try await db.token(at: mark))
+      let changes = try await db.read(since: token) { $1.changes }
+      #expect(changes.map { $0.isEverything ? -1 : $0.rows.count } == [1])
+      await db.close()
+    }
+  }
+
   @Test func `there is no mark in memory, once closed, or for a file that was replaced`()
     async throws
   {

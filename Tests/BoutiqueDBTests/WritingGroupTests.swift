@@ -81,6 +81,25 @@ import Testing
     }
   }
 
+  @Test func `a pragma that only tells a number keeps no write from sharing`() async throws {
+    try await withTestDatabase(configuration: .groups(of: 3), migrations: Self.plan) { db, _ in
+      let looking: @Sendable (Int) -> Body = { id in
+        { conn in
+          _ = try conn.query("PRAGMA schema_version")
+          try conn.execute("INSERT INTO t VALUES (?, ?)", id, "v\(id)")
+        }
+      }
+      let tokens = try await together(db, (1...3).map(looking)).map { try $0.get() }
+      #expect(Set(tokens.map(\.number)).count == 1)
+      let setting: Body = { conn in
+        try conn.execute("PRAGMA user_version = 7")
+        try conn.execute("INSERT INTO t VALUES (4, 'v4')")
+      }
+      let apart = try await together(db, setting, looking(5)).map { try $0.get() }
+      #expect(Set(apart.map(\.number)).count == 2)
+    }
+  }
+
   @Test func `with a limit of one each write has its own commit`() async throws {
     try await withTestDatabase(configuration: .groups(of: 1), migrations: Self.plan) { db, _ in
       let tokens = try await together(db, (1...5).map { insert($0) }).map { try $0.get().number }

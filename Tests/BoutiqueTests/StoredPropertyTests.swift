@@ -6,7 +6,8 @@ import TestDatabase
 import Testing
 
 extension Store where Item == StoredPropertyTests.Note {
-  static let shared = Store(storage: MemoryStorageEngine())
+  // swift-format-ignore: DontRepeatTypeInStaticProperties
+  static let notesStore = Store(storage: MemoryStorageEngine())
 }
 
 /// The property that is a store's items.

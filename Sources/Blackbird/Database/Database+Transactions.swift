@@ -52,7 +52,8 @@ extension Blackbird.Database {
 
   private func transact<R: Sendable, Outcome: Sendable>(
     _ action: @escaping @Sendable (_ core: isolated Core) throws -> R,
-    _ run: (BoutiqueDB, @escaping @Sendable (BoutiqueConnection) throws -> R) async throws -> Outcome
+    _ run: (BoutiqueDB, @escaping @Sendable (BoutiqueConnection) throws -> R) async throws ->
+      Outcome
   ) async throws -> Outcome {
     let engine = try await engine()
     let searched = searchedTables

@@ -20,7 +20,8 @@ extension Blackbird.Value {
     guard let value else { return .null }
     switch value {
     case let value as Blackbird.Value: return value
-    case let value as any OptionalArgument: return try value.unwrapped.map { try fromAny($0) } ?? .null
+    case let value as any OptionalArgument:
+      return try value.unwrapped.map { try fromAny($0) } ?? .null
     case let value as any BlackbirdArgument: return try value.argumentValue()
     case is NSNull: return .null
     case is UInt, is UInt64: throw Error.cannotConvertToValue

@@ -9,31 +9,24 @@ import Synchronization
 // Invariants
 //  1. Whoever has subscribed hears of every commit that any process begins after `subscribe` has returned;
 //     it may hear more.
-//  2. The feed has a position. A subscriber that comes while it runs hears what the feed gives from then on,
-//     less what was committed before it came where that can be told. A first subscriber starts the feed:
-//     what was committed between its coming and the feed's position shows in the engine's mark of the
-//     newest commit, taken at both moments. If the marks differ, it is told that anything may have changed.
-//  3. This database's own writes wait until the feed has its position, so that they come with all precision.
+//  2. `subscribe` takes the engine's mark of the newest commit, and the log says later which position that
+//     was. A first subscriber starts the feed there; one that comes while it runs hears what the feed gives
+//     from then on, less what was committed before it came. Where the log cannot tell the position, it is told
+//     that anything may have changed.
+//  3. This database's own writes wait until that is settled: where there are no marks (in memory) they are the
+//     only ones.
 //  4. Nothing here runs when there is no subscriber: the feed's task is cancelled with the last.
 //  5. Columns are named by the tables as they were at the commit; where that is not known, all columns count.
 //
-// Steps: `subscribe` notes the subscriber and the mark → a task takes position, mark and tables in one
-// snapshot (`start`) → the feed's task (`run`) takes one commit after the other and tells everybody under the
+// Steps: `subscribe` notes the subscriber and the mark → a task finds the position and reads the tables
+// (`start`) → the feed's task (`run`) takes one commit after the other and tells everybody under the
 // lock. Subscribers answer at once: they put into a mailbox or set a flag.
-
-/// Somebody who is told of changes; kept by its subscription.
-protocol ChangeSubscriber: AnyObject, Sendable {
-  /// Called for each commit, under a lock; must return at once and call nothing here.
-  func receive(_ change: TranslatedChange)
-  /// Called once when nothing more will come, because of an error.
-  func end(_ error: any Error)
-}
 
 /// One database's changes and who hears of them.
 package final class ChangeCenter: Sendable {
   fileprivate enum Start: Sendable {
-    /// Came when this was the newest commit, and waits for a position.
-    case waiting(CommitMark?)
+    /// Waits for the position of the moment at which it came.
+    case waiting(ChangePlaces.Moment)
     /// Hears what comes after this position; all of it where nil.
     case after(Int64?)
   }
@@ -52,6 +45,8 @@ package final class ChangeCenter: Sendable {
     /// Which feed it is; what an earlier one still brings is not told.
     var feedNumber = 0
     var layouts: TableLayouts?
+    /// Up to where everybody has been told.
+    var told: ChangeToken?
   }
 
   private let state = Mutex(State())
@@ -67,10 +62,10 @@ package final class ChangeCenter: Sendable {
   ///
   /// - Returns: what to give to `remove`.
   func add(_ subscriber: any ChangeSubscriber, of database: Blackbird.Database) -> Int {
-    let mark = database.openEngine?.commitMark
+    let moment = ChangePlaces.Moment.now(of: database)
     return state.withLock { state in
       state.lastID += 1
-      state.entries[state.lastID] = Entry(subscriber: subscriber, start: .waiting(mark))
+      state.entries[state.lastID] = Entry(subscriber: subscriber, start: .waiting(moment))
       if state.starting == nil {
         state.starting = Task.detached { await self.start(database) }
       }
@@ -93,6 +88,17 @@ package final class ChangeCenter: Sendable {
     while let starting = state.withLock(\.starting) { await starting.value }
   }
 
+  /// Waits until everybody has been told of what is committed by now, but not for ever.
+  func drain(_ engine: BoutiqueDB) async {
+    await untilStarted()
+    for _ in 0..<400 {
+      guard let told = state.withLock({ $0.feed == nil ? nil : $0.told }) else { return }
+      let isDone = try? await engine.read(since: told) { $1.changes.isEmpty }
+      if isDone != false { return }
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
   /// Tells everybody that anything may have changed.
   func reportEverything() {
     state.withLock { state in
@@ -105,7 +111,7 @@ package final class ChangeCenter: Sendable {
 
   private func start(_ database: Blackbird.Database) async {
     while true {
-      let waiting = state.withLock { state -> Set<Int> in
+      let waiting = state.withLock { state -> [Int: ChangePlaces.Moment] in
         let waiting = state.waiting
         if waiting.isEmpty { state.starting = nil }
         return waiting
@@ -113,13 +119,17 @@ package final class ChangeCenter: Sendable {
       if waiting.isEmpty { return }
       do {
         let engine = try await database.openedEngine()
-        let (position, layouts) = try await engine.read(since: nil) { connection, now in
-          (now, try TableLayouts(on: connection))
+        let places = try await places(of: waiting, in: engine)
+        let (now, layouts) = try await engine.read(since: places.start) { connection, recent in
+          var layouts = try TableLayouts(on: connection)
+          let isSame = !recent.changes.contains { $0.isEverything || $0.changesSchema }
+          layouts.from = isSame ? 0 : recent.token.number
+          return (recent.token, layouts)
         }
-        admit(waiting, position, layouts, engine, database)
+        admit(places, places.start ?? now, layouts, engine, database)
       } catch {
         let ended = state.withLock { state in
-          waiting.compactMap { state.entries.removeValue(forKey: $0)?.subscriber }
+          waiting.keys.compactMap { state.entries.removeValue(forKey: $0)?.subscriber }
         }
         let translated = Self.translated(error)
         for subscriber in ended { subscriber.end(translated) }
@@ -127,36 +137,50 @@ package final class ChangeCenter: Sendable {
     }
   }
 
-  /// Gives subscribers their position, and starts the feed where there is none.
+  /// Finds out which commit was the newest one when each of the waiting came.
+  private func places(
+    of waiting: [Int: ChangePlaces.Moment], in engine: BoutiqueDB
+  ) async throws -> ChangePlaces {
+    let now = try await engine.read(since: nil) { _, now in now }
+    var tokens: [CommitMark: ChangeToken?] = [:]
+    for mark in Set(waiting.values.compactMap(\.mark)) {
+      // Nobody has committed since; or somebody has, while this was on its way.
+      tokens[mark] = mark == now.mark ? now.token : try await engine.token(at: mark)
+    }
+    return ChangePlaces(
+      waiting.mapValues { moment in
+        switch moment {
+        case .mark(let mark): tokens[mark] ?? nil
+        case .alone: now.token
+        case .unknown: nil
+        }
+      })
+  }
+
+  /// Gives subscribers their places, and starts the feed where there is none.
   private func admit(
-    _ waiting: Set<Int>, _ position: RecentChanges, _ layouts: TableLayouts, _ engine: BoutiqueDB,
+    _ places: ChangePlaces, _ start: ChangeToken, _ layouts: TableLayouts, _ engine: BoutiqueDB,
     _ database: Blackbird.Database
   ) {
     state.withLock { state in
       let isFirst = state.feed == nil
-      for id in waiting {
-        guard case .waiting(let mark) = state.entries[id]?.start else { continue }
-        let isExact = mark == nil || mark == position.mark
-        if isExact || isFirst {
-          state.entries[id]?.start = .after(position.token.number)
-        } else {
-          // The feed stands at or before the moment at which this one came.
-          state.entries[id]?.start = .after(nil)
-        }
-        if isFirst, !isExact {
+      for (id, place) in places.tokens {
+        guard case .waiting = state.entries[id]?.start else { continue }
+        // A feed that runs already stands at or before the moment at which this one came.
+        state.entries[id]?.start = .after(place?.number)
+        if isFirst, !places.isReached(place, from: start) {
           state.entries[id]?.subscriber.receive(TranslatedChange(everythingFrom: .foreign))
         }
       }
       // All may have gone meanwhile.
       guard isFirst, !state.entries.isEmpty else { return }
-      var layouts = layouts
-      layouts.from = 0
       state.layouts = layouts
+      state.told = start
       state.feedNumber += 1
       let number = state.feedNumber
       let prints = database.options.contains(.debugPrintEveryReportedChange)
       state.feed = Task.detached { [weak self] in
-        var iterator = engine.changes(since: position.token).makeAsyncIterator()
+        var iterator = engine.changes(since: start).makeAsyncIterator()
         while let self, await follow(&iterator, engine, number: number, prints: prints) {}
       }
     }
@@ -229,7 +253,8 @@ package final class ChangeCenter: Sendable {
         for entry in state.entries.values where entry.hears(translated) {
           entry.subscriber.receive(translated)
         }
-        if prints { Self.log(translated) }
+        state.told = change.token
+        if prints { translated.logLines.forEach(Blackbird.log) }
         return true
       }
       if isTold { return }
@@ -248,53 +273,19 @@ package final class ChangeCenter: Sendable {
     for entry in entries.values { entry.subscriber.end(translated) }
   }
 
-  // MARK: Errors and log
+  // MARK: Errors
 
   private static func translated(_ error: any Error) -> any Error {
     (error as? BoutiqueError).map { Blackbird.Database.Error($0) } ?? error
   }
-
-  private static func log(_ change: TranslatedChange) {
-    if change.isEverything {
-      return Blackbird.log("[Blackbird.Database] anything may have changed")
-    }
-    for table in change.all {
-      let keys = table.primaryKeys.map { "\($0.count)" } ?? "any number of"
-      let columns = table.columnNames.map { $0.sorted().joined(separator: ", ") } ?? "all columns"
-      Blackbird.log(
-        "[Blackbird.Database] \(table.table): \(keys) rows changed (\(columns)), by \(table.origin)"
-      )
-    }
-  }
-}
-
-extension RecentChanges {
-  /// Returns how many rows a table had before these changes; nil where they do not tell.
-  fileprivate func count(of table: String, on connection: BoutiqueConnection) throws -> Int? {
-    var found = 0
-    for change in changes {
-      guard !change.isEverything, !change.wholeTables.contains(table) else { return nil }
-      for row in change.rows where row.table == table {
-        switch row.kind {
-        case .insert: found -= 1
-        case .delete: found += 1
-        case .update: break
-        }
-      }
-    }
-    let name = "\"" + table.replacing("\"", with: "\"\"") + "\""
-    return try connection.queryOne("SELECT count(*) FROM \(name)").map {
-      found + (try $0.decode(0))
-    }
-  }
 }
 
 extension ChangeCenter.State {
-  fileprivate var waiting: Set<Int> {
-    Set(
-      entries.compactMap { id, entry in
-        if case .waiting = entry.start { id } else { nil }
-      })
+  /// Those who have no place yet, with the newest commit at their coming.
+  fileprivate var waiting: [Int: ChangePlaces.Moment] {
+    entries.compactMapValues { entry in
+      if case .waiting(let moment) = entry.start { moment } else { nil }
+    }
   }
 
   fileprivate mutating func takeFeed() -> Task<Void, Never>? {
@@ -311,29 +302,5 @@ extension ChangeCenter.Entry {
     guard case .after(let position) = start, let position else { return true }
     // Commits of other programs have no numbers of their own.
     return change.isEverything || change.token > position
-  }
-}
-
-/// One subscriber's place; it ends with this object.
-final class ChangeSubscription: Sendable {
-  private let center: ChangeCenter
-  // The database itself: it must not close because nobody else needs it any more.
-  private let database: Blackbird.Database
-  private let id: Mutex<Int?>
-
-  init(_ subscriber: any ChangeSubscriber, of database: Blackbird.Database) {
-    self.database = database
-    center = database.changes
-    id = Mutex(database.changes.add(subscriber, of: database))
-  }
-
-  deinit { cancel() }
-
-  func cancel() {
-    let id = id.withLock { id in
-      defer { id = nil }
-      return id
-    }
-    if let id { center.remove(id) }
   }
 }

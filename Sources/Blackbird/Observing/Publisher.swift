@@ -14,8 +14,10 @@ extension Blackbird {
   /// One element for each commit and table. Every `sink` and every iterator is a subscription of its own; it
   /// is in effect when `sink` has returned, or when the iterator is made: what any process commits from then
   /// on arrives. (A `for` loop in a new task makes its iterator when the task gets to run.) On a database that
-  /// is still opening, a subscription is in effect for other processes' writes once it is open. A receiver
-  /// that is slow gets several commits' changes as one; none is lost.
+  /// is still opening, a subscription is in effect for other processes' writes once it is open; on one that is
+  /// open for reading only, the first one begins with a change of everything. A receiver that is slow gets
+  /// several commits' changes as one; none is lost. Writes of one process that wait at the same time may share
+  /// a commit, and so a change.
   public struct Publisher<Output: Sendable>: AsyncSequence, Sendable {
     /// What the sequence is of.
     public typealias Element = Output

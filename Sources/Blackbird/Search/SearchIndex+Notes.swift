@@ -42,7 +42,8 @@ extension SearchIndex {
     let mapped = "\(quoted(keys)) m"
     let rows = "\(quoted(table)) t"
     try connection.execute(
-      "DELETE FROM \(quoted(name)) WHERE rowid IN (SELECT m.doc FROM \(noted) JOIN \(mapped) ON \(same))")
+      "DELETE FROM \(quoted(name)) WHERE rowid IN (SELECT m.doc FROM \(noted) JOIN \(mapped) ON \(same))"
+    )
     try connection.execute(
       "DELETE FROM \(quoted(keys)) WHERE doc IN (SELECT m.doc FROM \(noted) JOIN \(mapped) ON \(same) "
         + "WHERE NOT EXISTS (SELECT 1 FROM \(rows) WHERE \(sameKey(key, "t", "n"))))")

@@ -11,7 +11,9 @@ public enum BlackbirdFullTextQuerySyntaxMode: Sendable {
 
 /// Turns what people type into FTS5's query language.
 enum SearchText {
-  /// What begins and ends a phrase. An apostrophe does not: it is part of words.
+  /// What begins and ends a phrase.
+  ///
+  /// An apostrophe does not: it is part of words.
   private static let quotationMarks: Set<Character> = [
     "\"", "“", "”", "„", "‟", "«", "»", "＂", "〝", "〞", "〟", "❝", "❞", "⹂",
   ]

@@ -24,6 +24,7 @@ extension BlackbirdLock {
 }
 
 extension Blackbird {
+  // swift-format-ignore: AlwaysUseLowerCamelCase
   /// Makes a lock.
   ///
   /// ``Locked`` is better wherever the lock is for one value.

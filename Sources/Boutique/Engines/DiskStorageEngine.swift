@@ -63,23 +63,23 @@ extension DiskStorageEngine: SharedStorageEngine {
     return stream
   }
 
-  /// Writes data under a key.
+  /// Writes data under a key, in the place of what is there.
   public func write(_ data: Data, key: CacheKey) async throws {
     try await apply([.write(key, data)])
   }
 
-  /// Writes several at once; of a key that is given twice the last one counts.
+  /// Writes several, all or nothing; of a key that is given twice the last one counts.
   public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
     try await apply(dataAndKeys.map { .write($0.key, $0.data) })
   }
 
-  /// Removes what lies under a key.
+  /// Removes what lies under a key, if there is something.
   public func remove(key: CacheKey) async throws { try await apply([.remove(key)]) }
 
-  /// Removes what lies under several keys at once.
+  /// Removes what lies under several keys, all or nothing.
   public func remove(keys: [CacheKey]) async throws { try await apply(keys.map { .remove($0) }) }
 
-  /// Removes everything.
+  /// Removes everything, and gives the space back.
   public func removeAllData() async throws { try await apply([.removeAll]) }
 
   /// Returns what lies under a key, or nil.
@@ -87,32 +87,32 @@ extension DiskStorageEngine: SharedStorageEngine {
     try await files.run { try $0.items(under: [key]).first?.data }
   }
 
-  /// Returns what lies under those of the keys that are there, with the keys.
+  /// Returns what lies under those of the keys that are there, with the keys and in their order.
   public func readDataAndKeys(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
     try await files.run { try $0.items(under: keys).map { ($0.file.key, $0.data) } }
   }
 
-  /// Returns everything with its keys, in the order of its first writing.
+  /// Returns everything with its keys, in the order in which they were first written.
   public func readAllDataAndKeys() async throws -> [(key: CacheKey, data: Data)] {
     try await files.run { try $0.allItems().map { ($0.file.key, $0.data) } }
   }
 
-  /// Returns all keys, in the order of their first writing.
+  /// Returns all keys, in the order in which they were first written.
   public func allKeys() async throws -> [CacheKey] {
     try await files.run { try $0.allHeads().map(\.key) }
   }
 
-  /// Returns those of the keys that are there.
+  /// Returns those of the keys that are there, in the order given.
   public func keysExist(_ keys: [CacheKey]) async throws -> [CacheKey] {
     try await files.run { try $0.heads(under: keys).map(\.key) }
   }
 
-  /// Returns when a key was first written.
+  /// Returns when a key was first written; nil when it is not there.
   public func createdAt(key: CacheKey) async throws -> Date? {
     try await files.run { try $0.heads(under: [key]).first?.created }
   }
 
-  /// Returns when a key was last written.
+  /// Returns when a key was last written; nil when it is not there.
   public func updatedAt(key: CacheKey) async throws -> Date? {
     try await files.run { try $0.heads(under: [key]).first?.updated }
   }

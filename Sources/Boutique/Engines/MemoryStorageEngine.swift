@@ -73,7 +73,7 @@ public actor MemoryStorageEngine {
 // All are asynchronous, though nothing waits: else a caller that knows the type would get the protocol's own
 // implementations, which are asynchronous and so preferred.
 extension MemoryStorageEngine: SharedStorageEngine {
-  /// Does several things in order, all or nothing.
+  /// Does all of it or nothing.
   public func apply(_ operations: [StorageOperation]) async { perform(operations) }
 
   private func perform(_ operations: [StorageOperation]) {
@@ -116,10 +116,10 @@ extension MemoryStorageEngine: SharedStorageEngine {
     return stream
   }
 
-  /// Writes data under a key.
+  /// Writes data under a key, in the place of what is there.
   public func write(_ data: Data, key: CacheKey) async { perform([.write(key, data)]) }
 
-  /// Writes several at once; of a key that is given twice the last one counts.
+  /// Writes several, all or nothing; of a key that is given twice the last one counts.
   public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async {
     perform(dataAndKeys.map { .write($0.key, $0.data) })
   }
@@ -127,26 +127,26 @@ extension MemoryStorageEngine: SharedStorageEngine {
   /// Returns what lies under a key, or nil.
   public func read(key: CacheKey) async -> Data? { held[key]?.entry.data }
 
-  /// Returns everything with its keys, in the order of its first writing.
+  /// Returns everything with its keys, in the order in which they were first written.
   public func readAllDataAndKeys() async -> [(key: CacheKey, data: Data)] {
     ordered.map { ($0.key, $0.data) }
   }
 
-  /// Removes what lies under a key.
+  /// Removes what lies under a key, if there is something.
   public func remove(key: CacheKey) async { perform([.remove(key)]) }
 
-  /// Removes what lies under several keys at once.
+  /// Removes what lies under several keys, all or nothing.
   public func remove(keys: [CacheKey]) async { perform(keys.map { .remove($0) }) }
 
-  /// Removes everything.
+  /// Removes everything, and gives the space back.
   public func removeAllData() async { perform([.removeAll]) }
 
-  /// Returns all keys, in the order of their first writing.
+  /// Returns all keys, in the order in which they were first written.
   public func allKeys() async -> [CacheKey] { ordered.map(\.key) }
 
-  /// Returns when a key was first written.
+  /// Returns when a key was first written; nil when it is not there.
   public func createdAt(key: CacheKey) async -> Date? { held[key]?.created }
 
-  /// Returns when a key was last written.
+  /// Returns when a key was last written; nil when it is not there.
   public func updatedAt(key: CacheKey) async -> Date? { held[key]?.updated }
 }

@@ -128,20 +128,20 @@ extension SQLiteStorageEngine: StorageEngine {
     }
   }
 
-  /// Writes data under a key.
+  /// Writes data under a key, in the place of what is there.
   public func write(_ data: Data, key: CacheKey) async throws {
     try await apply([.write(key, data)])
   }
 
-  /// Writes several at once; of a key that is given twice the last one counts.
+  /// Writes several, all or nothing; of a key that is given twice the last one counts.
   public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws {
     try await apply(dataAndKeys.map { .write($0.key, $0.data) })
   }
 
-  /// Removes what lies under a key.
+  /// Removes what lies under a key, if there is something.
   public func remove(key: CacheKey) async throws { try await apply([.remove(key)]) }
 
-  /// Removes what lies under several keys at once.
+  /// Removes what lies under several keys, all or nothing.
   public func remove(keys: [CacheKey]) async throws { try await apply(keys.map { .remove($0) }) }
 
   /// Removes everything, and then rebuilds the file if most of it is unused by now.
@@ -182,17 +182,17 @@ extension SQLiteStorageEngine: StorageEngine {
     try await read { try $0.entries(under: keys, $1).map(\.data) }
   }
 
-  /// Returns what lies under those of the keys that are there, with the keys.
+  /// Returns what lies under those of the keys that are there, with the keys and in their order.
   public func readDataAndKeys(keys: [CacheKey]) async throws -> [(key: CacheKey, data: Data)] {
     try await read { try $0.entries(under: keys, $1) }.map { ($0.key, $0.data) }
   }
 
-  /// Returns everything, in the order of its first writing.
+  /// Returns everything, in the order in which it was first written.
   public func readAllData() async throws -> [Data] {
     try await read { try $0.allEntries($1).map(\.data) }
   }
 
-  /// Returns everything with its keys, in the order of its first writing.
+  /// Returns everything with its keys, in the order in which they were first written.
   public func readAllDataAndKeys() async throws -> [(key: CacheKey, data: Data)] {
     try await read { try $0.allEntries($1) }.map { ($0.key, $0.data) }
   }
@@ -202,7 +202,7 @@ extension SQLiteStorageEngine: StorageEngine {
     try await !keysExist([key]).isEmpty
   }
 
-  /// Returns those of the keys that are there.
+  /// Returns those of the keys that are there, in the order given.
   public func keysExist(_ keys: [CacheKey]) async throws -> [CacheKey] {
     try await read { try $0.existing(keys, $1) }
   }
@@ -210,15 +210,15 @@ extension SQLiteStorageEngine: StorageEngine {
   /// Returns how many keys there are.
   public func keyCount() async throws -> Int { try await read { try $0.count($1) } }
 
-  /// Returns all keys, in the order of their first writing.
+  /// Returns all keys, in the order in which they were first written.
   public func allKeys() async throws -> [CacheKey] { try await read { try $0.keys($1) } }
 
-  /// Returns when a key was first written.
+  /// Returns when a key was first written; nil when it is not there.
   public func createdAt(key: CacheKey) async throws -> Date? {
     try await read { try $0.times(of: key, $1)?.created }
   }
 
-  /// Returns when a key was last written.
+  /// Returns when a key was last written; nil when it is not there.
   public func updatedAt(key: CacheKey) async throws -> Date? {
     try await read { try $0.times(of: key, $1)?.updated }
   }

@@ -138,8 +138,10 @@ public final class SecurelyStoredValue<Item: StorableItem> {
   ///
   /// What is wrong at once when it is set is told to ``SettingsStorage/problemHandler``.
   public var binding: ValueBinding<Item?> {
-    ValueBinding(get: { self.wrappedValue }) { value in
-      do { try self.set(value) } catch { self.access.fail(error) }
-    }
+    ValueBinding(
+      get: { self.wrappedValue },
+      set: { value in
+        do { try self.set(value) } catch { self.access.fail(error) }
+      })
   }
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// have no order and mean nothing in another process or after the database was opened anew; what lasts is
 /// a ``ChangeToken``.
 public struct CommitMark: Hashable, Sendable {
-  private let mark: WALCommitMark
+  let mark: WALCommitMark
 
   init(_ mark: WALCommitMark) { self.mark = mark }
 }

@@ -291,7 +291,7 @@ public final class BoutiqueConnection {
       where change.kind == .alterTable && change.databaseName == "main" {
         try willAlter?(change.objectName)
       }
-      hasSpecialEffects = true
+      if !StatementPolicy.isConfinedToRows(statement.effects) { hasSpecialEffects = true }
       if statement.mentionsRollback { madeRollback = true }
     }
   }

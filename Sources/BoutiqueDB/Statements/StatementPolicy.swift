@@ -14,6 +14,20 @@ enum StatementPolicy {
     "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check", "data_version",
   ]
 
+  /// Pragmas that, without an argument, only tell a number that a transaction sees.
+  private static let tellingPragmas: Set<String> = [
+    "schema_version", "user_version", "application_id", "data_version", "page_count", "page_size",
+    "freelist_count", "encoding",
+  ]
+
+  /// Whether a statement's effect is confined to rows: writes that wait may share its transaction.
+  static func isConfinedToRows(_ effects: StatementEffects) -> Bool {
+    guard !effects.isPlain else { return true }
+    guard let pragma = effects.pragma, pragma.argument == nil, effects.schemaChanges.isEmpty
+    else { return false }
+    return tellingPragmas.contains(pragma.name)
+  }
+
   /// Returns why a statement is refused, or nil when it may run.
   static func refusal(of effects: StatementEffects) -> String? {
     if effects.transactionControl != nil {

@@ -75,9 +75,13 @@ extension Worker {
     case "blackbird.search":
       let found = try await SearchedNote.fullTextSearch(
         from: Self.blackbird(), matching: .match(try command.text("text")))
-      return ["names": .list(found.compactMap { $0.id.first?.stringValue }.sorted().map { .text($0) })]
+      return [
+        "names": .list(found.compactMap { $0.id.first?.stringValue }.sorted().map { .text($0) })
+      ]
     case "blackbird.index":
-      return ["done": .integer(Int64(try await SearchedNote.resolveSchema(in: Self.blackbird()).rawValue))]
+      return [
+        "done": .integer(Int64(try await SearchedNote.resolveSchema(in: Self.blackbird()).rawValue))
+      ]
     default: throw Misuse(description: "no such command: \(command.verb)")
     }
     return [:]
