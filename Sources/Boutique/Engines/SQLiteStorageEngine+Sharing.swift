@@ -19,6 +19,9 @@ extension SQLiteStorageEngine: SharedStorageEngine {
     }
   }
 
+  /// For how long nothing is told after a commit of this process has been.
+  private static var ownNewsPause: Duration { .milliseconds(2) }
+
   /// Returns a sequence that yields when something may have changed.
   public nonisolated func news() -> AsyncThrowingStream<StoragePosition?, any Error> {
     // One that has not been taken yet says as much as two; the older of them may be missed, since only "not

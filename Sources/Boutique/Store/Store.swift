@@ -115,11 +115,11 @@ public final class Store<Item: StorableItem> {
   }
 
   static func source(_ storage: any StorageEngine) -> any StoreSource {
-    if let storage = storage as? any SharedStorageEngine { return shared(storage) }
+    if let storage = storage as? any SharedStorageEngine { return wrapped(storage) }
     return UnsharedSource(storage)
   }
 
-  private static func shared(_ engine: some SharedStorageEngine) -> any StoreSource {
+  private static func wrapped(_ engine: some SharedStorageEngine) -> any StoreSource {
     SharedSource(engine: engine)
   }
 
