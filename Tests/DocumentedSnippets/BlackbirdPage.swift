@@ -32,7 +32,7 @@ struct Draft: BlackbirdModel {
   enum CodingKeys: String, BlackbirdCodingKey {
     case id
     case title = "headline"
-  }  // not `isOpen`
+  }  // and no `isOpen`
 
   @BlackbirdColumn var id: Int
   @BlackbirdColumn var title: String  // the column `title`
