@@ -131,6 +131,22 @@ import Testing
     }
   }
 
+  @Test func `what was committed before the end is told before it`() async throws {
+    for _ in 0..<20 {
+      let directory = try TestDirectory()
+      let db = try Blackbird.Database(path: directory.file("app.db"))
+      let received = Received<String>()
+      let listener = Post.changePublisher(in: db).sink(
+        receiveCompletion: { _ in received.add("end") },
+        receiveValue: { received.add("\($0.changedPrimaryKeys?.first?.first?.intValue ?? 0)") })
+      for number in 1...3 { try await Post(id: number, title: "a", url: nil).write(to: db) }
+      await db.close()
+      let all = await received.wait(for: 4)
+      #expect(all == ["1", "2", "3", "end"])
+      listener.cancel()
+    }
+  }
+
   @Test func `a file that was replaced ends the sequences`() async throws {
     let directory = try TestDirectory()
     let path = directory.file("app.db")

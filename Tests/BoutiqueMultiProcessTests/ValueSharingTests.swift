@@ -88,6 +88,24 @@ struct ValueSharingTests {
     }
   }
 
+  @Test func `what is set just before a program ends is stored, though nobody waits for it`()
+    async throws
+  {
+    try await withValueScene { scene in
+      // The first one makes the file.
+      for number in 1...3 {
+        let worker = try await scene.worker()
+        worker.begin("valueSetAndEnd", ["number": .integer(Int64(number))])
+        #expect(try await worker.child.exit() == .exited(0))
+        let reader = try await scene.worker()
+        let stored = try await reader.perform("valueAll")["values"]
+        #expect(stored?["number"]?.int == number)
+        #expect(stored?["list"]?.list?.count == number)
+        #expect(stored?["flag"]?.bool == (number % 2 == 1))
+      }
+    }
+  }
+
   @Test func `processes of one group find one file, and each its own keys`() async throws {
     try await withValueScene { scene in
       let one = try await scene.worker(group: "org.example.shared")

@@ -19,7 +19,7 @@ extension Store where Item == StoredPropertyTests.Note {
 
   @MainActor @Observable
   final class NotesController {
-    @ObservationIgnored @Stored(in: .notesStore) var notes
+    @ObservationIgnored @Stored(in: .shared) var notes
 
     var title = ""
 
@@ -29,7 +29,7 @@ extension Store where Item == StoredPropertyTests.Note {
   /// The same without `@Observable`: the store is observable by itself.
   @MainActor
   final class Reader {
-    @Stored(in: .notesStore) var notes
+    @Stored(in: .shared) var notes
   }
 
   @Test func `many controllers share a store, and the array is observed`() async throws {

@@ -31,8 +31,8 @@ struct Draft: BlackbirdModel {
 
   enum CodingKeys: String, BlackbirdCodingKey {
     case id
-    case title = "headline"
-  }  // and no `isOpen`
+    case title = "headline"  // and no `isOpen`
+  }
 
   @BlackbirdColumn var id: Int
   @BlackbirdColumn var title: String  // the column `title`
@@ -264,7 +264,8 @@ struct Draft: BlackbirdModel {
 
     init(_ db: Blackbird.Database, _ post: Post) {
       // BEGIN live wrappers
-      _posts = BlackbirdLiveModels(in: db, tables: ["Author"]) { db in try await Post.read(from: db)
+      _posts = BlackbirdLiveModels(in: db, tables: ["Author"]) { db in
+        try await Post.read(from: db)
       }
       _count = BlackbirdLiveQuery(in: db, tableName: "Post") { db in
         try await db.query("SELECT count(*) AS n FROM Post")

@@ -7,6 +7,12 @@ let package = Package(
   dependencies: [.package(name: "BoutiqueDB", path: "../..")],
   targets: [
     .executableTarget(
-      name: "notes", dependencies: [.product(name: "BoutiqueDB", package: "BoutiqueDB")])
+      name: "notes", dependencies: [.product(name: "BoutiqueDB", package: "BoutiqueDB")]),
+    .executableTarget(
+      name: "interfaces",
+      dependencies: [
+        .product(name: "Blackbird", package: "BoutiqueDB"),
+        .product(name: "Boutique", package: "BoutiqueDB"),
+      ]),
   ]
 )

@@ -6,6 +6,9 @@ struct CacheRequest: Sendable {
   var name: CacheEntries.Name
   var limit: Int
 
+  /// The weight of an answer that holds one model, or a number.
+  @Sendable static func one(_ answer: some Sendable) -> Int { 1 }
+
   /// The row of a model with a key.
   static func row<T: BlackbirdModel>(of model: T.Type, key: [SQLValue]) -> CacheRequest {
     CacheRequest(
@@ -28,7 +31,7 @@ extension ModelSelect {
 
 extension BlackbirdModel {
   /// Returns the question to remember, made only for a model that has a cache.
-  static func cacheRequest(_ make: () -> CacheRequest?) -> CacheRequest? {
+  static func cacheRequest(_ make: @autoclosure () -> CacheRequest?) -> CacheRequest? {
     cacheLimit > 0 ? make() : nil
   }
 }

@@ -141,7 +141,10 @@ extension Blackbird {
         return !life.isClosed
       }
       if isFirst { await attachments.willClose() }
-      if let engine = try? await opening.value { await engine.close() }
+      if let engine = try? await opening.value {
+        if isFirst { await changes.drain(engine) }
+        await engine.close()
+      }
       if let place { InstanceRegistry.leave(place) }
     }
 

@@ -22,14 +22,6 @@ import Synchronization
 // (`start`) → the feed's task (`run`) takes one commit after the other and tells everybody under the
 // lock. Subscribers answer at once: they put into a mailbox or set a flag.
 
-/// Somebody who is told of changes; kept by its subscription.
-protocol ChangeSubscriber: AnyObject, Sendable {
-  /// Called for each commit, under a lock; must return at once and call nothing here.
-  func receive(_ change: TranslatedChange)
-  /// Called once when nothing more will come, because of an error.
-  func end(_ error: any Error)
-}
-
 /// One database's changes and who hears of them.
 package final class ChangeCenter: Sendable {
   fileprivate enum Start: Sendable {
@@ -53,6 +45,8 @@ package final class ChangeCenter: Sendable {
     /// Which feed it is; what an earlier one still brings is not told.
     var feedNumber = 0
     var layouts: TableLayouts?
+    /// Up to where everybody has been told.
+    var told: ChangeToken?
   }
 
   private let state = Mutex(State())
@@ -92,6 +86,17 @@ package final class ChangeCenter: Sendable {
   /// Returns when all who have subscribed have their position.
   func untilStarted() async {
     while let starting = state.withLock(\.starting) { await starting.value }
+  }
+
+  /// Waits until everybody has been told of what is committed by now, but not for ever.
+  func drain(_ engine: BoutiqueDB) async {
+    await untilStarted()
+    for _ in 0..<400 {
+      guard let told = state.withLock({ $0.feed == nil ? nil : $0.told }) else { return }
+      let isDone = try? await engine.read(since: told) { $1.changes.isEmpty }
+      if isDone != false { return }
+      try? await Task.sleep(for: .milliseconds(5))
+    }
   }
 
   /// Tells everybody that anything may have changed.
@@ -170,6 +175,7 @@ package final class ChangeCenter: Sendable {
       // All may have gone meanwhile.
       guard isFirst, !state.entries.isEmpty else { return }
       state.layouts = layouts
+      state.told = start
       state.feedNumber += 1
       let number = state.feedNumber
       let prints = database.options.contains(.debugPrintEveryReportedChange)
@@ -247,7 +253,8 @@ package final class ChangeCenter: Sendable {
         for entry in state.entries.values where entry.hears(translated) {
           entry.subscriber.receive(translated)
         }
-        if prints { Self.log(translated) }
+        state.told = change.token
+        if prints { translated.logLines.forEach(Blackbird.log) }
         return true
       }
       if isTold { return }
@@ -266,44 +273,10 @@ package final class ChangeCenter: Sendable {
     for entry in entries.values { entry.subscriber.end(translated) }
   }
 
-  // MARK: Errors and log
+  // MARK: Errors
 
   private static func translated(_ error: any Error) -> any Error {
     (error as? BoutiqueError).map { Blackbird.Database.Error($0) } ?? error
-  }
-
-  private static func log(_ change: TranslatedChange) {
-    if change.isEverything {
-      return Blackbird.log("[Blackbird.Database] anything may have changed")
-    }
-    for table in change.all {
-      let keys = table.primaryKeys.map { "\($0.count)" } ?? "any number of"
-      let columns = table.columnNames.map { $0.sorted().joined(separator: ", ") } ?? "all columns"
-      Blackbird.log(
-        "[Blackbird.Database] \(table.table): \(keys) rows changed (\(columns)), by \(table.origin)"
-      )
-    }
-  }
-}
-
-extension RecentChanges {
-  /// Returns how many rows a table had before these changes; nil where they do not tell.
-  fileprivate func count(of table: String, on connection: BoutiqueConnection) throws -> Int? {
-    var found = 0
-    for change in changes {
-      guard !change.isEverything, !change.wholeTables.contains(table) else { return nil }
-      for row in change.rows where row.table == table {
-        switch row.kind {
-        case .insert: found -= 1
-        case .delete: found += 1
-        case .update: break
-        }
-      }
-    }
-    let name = "\"" + table.replacing("\"", with: "\"\"") + "\""
-    return try connection.queryOne("SELECT count(*) FROM \(name)").map {
-      found + (try $0.decode(0))
-    }
   }
 }
 
@@ -329,29 +302,5 @@ extension ChangeCenter.Entry {
     guard case .after(let position) = start, let position else { return true }
     // Commits of other programs have no numbers of their own.
     return change.isEverything || change.token > position
-  }
-}
-
-/// One subscriber's place; it ends with this object.
-final class ChangeSubscription: Sendable {
-  private let center: ChangeCenter
-  // The database itself: it must not close because nobody else needs it any more.
-  private let database: Blackbird.Database
-  private let id: Mutex<Int?>
-
-  init(_ subscriber: any ChangeSubscriber, of database: Blackbird.Database) {
-    self.database = database
-    center = database.changes
-    id = Mutex(database.changes.add(subscriber, of: database))
-  }
-
-  deinit { cancel() }
-
-  func cancel() {
-    let id = id.withLock { id in
-      defer { id = nil }
-      return id
-    }
-    if let id { center.remove(id) }
   }
 }

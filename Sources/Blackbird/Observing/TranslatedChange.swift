@@ -56,6 +56,17 @@ final class TranslatedChange {
       .compactMap { self.change(of: $0, ChangeFilter()) }
   }
 
+  /// What the log is told of it.
+  var logLines: [String] {
+    if isEverything { return ["[Blackbird.Database] anything may have changed, by \(origin)"] }
+    return all.map { change in
+      let keys = change.primaryKeys.map { "\($0.count)" } ?? "any number of"
+      let columns = change.columnNames.map { $0.sorted().joined(separator: ", ") } ?? "all columns"
+      return
+        "[Blackbird.Database] \(change.table): \(keys) rows changed (\(columns)), by \(change.origin)"
+    }
+  }
+
   /// Returns what a filter lets through of a table's changes; nil for nothing.
   func change(of table: String, _ filter: ChangeFilter) -> Blackbird.Change? {
     if isEverything { return whole(table) }

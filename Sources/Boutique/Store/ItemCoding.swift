@@ -1,7 +1,12 @@
 import Foundation
 
-/// Items as data and back, many at a time, off the main actor.
+/// Items as data and back: a few where the caller is, many at a time elsewhere.
 enum ItemCoding<Item: StorableItem> {
+  /// How many items are done on the main actor.
+  ///
+  /// Handing over to another thread and back costs more than that.
+  static var fewItems: Int { 16 }
+
   /// How many items are worth a task of their own.
   private static var portion: Int { 2048 }
 
@@ -15,12 +20,17 @@ enum ItemCoding<Item: StorableItem> {
   /// Returns the items' data, in their order.
   ///
   /// - Throws: what the first item that cannot be encoded throws.
+  static func encode(_ items: some Collection<Item>) throws -> [Data] {
+    let encoder = encoder()
+    return try items.map { try encoder.encode($0) }
+  }
+
+  /// Returns the items' data, in their order; several threads work at it.
+  ///
+  /// - Throws: what an item that cannot be encoded throws.
   @concurrent
-  static func encode(_ items: [Item]) async throws -> [Data] {
-    try await inPortions(items) { portion in
-      let encoder = encoder()
-      return try portion.map { try encoder.encode($0) }
-    }
+  static func encodeMany(_ items: [Item]) async throws -> [Data] {
+    try await inPortions(items) { try encode($0) }
   }
 
   /// What came of reading one item.
@@ -30,19 +40,22 @@ enum ItemCoding<Item: StorableItem> {
   }
 
   /// Returns what the entries are, in their order.
-  @concurrent
-  static func decode(_ entries: [StorageEntry]) async throws -> [Decoded] {
-    try await inPortions(entries) { portion in
-      let decoder = JSONDecoder()
-      return portion.map { entry in
-        do {
-          return .item(try decoder.decode(Item.self, from: entry.data))
-        } catch {
-          return .failure(
-            .undecodable(key: entry.key.rawValue, item: "\(Item.self)", message: text(of: error)))
-        }
+  static func decode(_ entries: some Collection<StorageEntry>) -> [Decoded] {
+    let decoder = JSONDecoder()
+    return entries.map { entry in
+      do {
+        return .item(try decoder.decode(Item.self, from: entry.data))
+      } catch {
+        return .failure(
+          .undecodable(key: entry.key.rawValue, item: "\(Item.self)", message: text(of: error)))
       }
     }
+  }
+
+  /// Returns what the entries are, in their order; several threads work at it.
+  @concurrent
+  static func decodeMany(_ entries: [StorageEntry]) async throws -> [Decoded] {
+    try await inPortions(entries) { decode($0) }
   }
 
   static func text(of error: any Error) -> String {

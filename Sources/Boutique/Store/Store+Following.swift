@@ -93,7 +93,7 @@ extension Store {
     for changes in early { changes.meet(step, before: contents) }
     position = step.position
     if !step.isEmpty {
-      withMutation(keyPath: \.items) {
+      withMutation(keyPath: itemsPath) {
         if let rebuilt = step.rebuilt {
           contents = rebuilt
         } else {

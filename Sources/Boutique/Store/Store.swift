@@ -24,7 +24,7 @@ public final class Store<Item: StorableItem> {
   ///
   /// Empty until they have been loaded: see ``itemsHaveLoaded()`` and ``hasLoaded``.
   public var items: [Item] {
-    access(keyPath: \.items)
+    access(keyPath: itemsPath)
     return contents.items
   }
 
@@ -58,6 +58,8 @@ public final class Store<Item: StorableItem> {
   @ObservationIgnored private var readers: [EventReaderReference] = []
   @ObservationIgnored private var latestEvent = StoreEvent<Item>(operation: .initialized, items: [])
 
+  /// A generic type's key path is looked up anew each time that it is written down.
+  @ObservationIgnored let itemsPath = \Store.items
   @ObservationIgnored let source: any StoreSource
   @ObservationIgnored let identifier: @Sendable (Item) -> String
 

@@ -8,6 +8,14 @@ enum StoreChange<Item: StorableItem>: Sendable {
   case remove([Item])
   /// Removes all items.
   case removeAll
+
+  /// How many items it names.
+  var itemCount: Int {
+    switch self {
+    case .insert(let items), .remove(let items): items.count
+    case .removeAll: 0
+    }
+  }
 }
 
 /// Several changes that become one transaction, with all that is needed to write them.
@@ -35,27 +43,44 @@ struct PreparedChanges<Item: StorableItem>: Sendable {
   /// Whether everything was removed.
   private(set) var removedAll = false
 
-  /// Encodes the items, off the actor that calls.
+  /// Encodes the items.
   ///
   /// - Throws: what the encoding of an item throws.
-  @concurrent
   static func prepare(
     _ changes: [StoreChange<Item>], identifier: @Sendable (Item) -> String
   ) async throws -> Self {
-    var result = Self()
+    let count = changes.reduce(0) { $0 + $1.itemCount }
+    if count <= ItemCoding<Item>.fewItems {
+      return try Self(changes, identifier) { try ItemCoding.encode($0.map(\.item)) }
+    }
+    return try await prepareMany(changes, identifier)
+  }
+
+  @concurrent
+  private static func prepareMany(
+    _ changes: [StoreChange<Item>], _ identifier: @Sendable (Item) -> String
+  ) async throws -> Self {
+    var data: [[Data]] = []
+    for case .insert(let items) in changes {
+      data.append(try await ItemCoding.encodeMany(unique(items, identifier).map(\.item)))
+    }
+    var next = data.makeIterator()
+    return try Self(changes, identifier) { _ in next.next() ?? [] }
+  }
+
+  private init(
+    _ changes: [StoreChange<Item>], _ identifier: (Item) -> String,
+    encode: ([(key: CacheKey, item: Item)]) throws -> [Data]
+  ) throws {
     for change in changes {
       switch change {
       case .insert(let items):
-        let unique = unique(items, identifier)
-        let data = try await ItemCoding<Item>.encode(unique.map(\.item))
-        result.insert(unique, data)
-      case .remove(let items):
-        result.remove(unique(items, identifier).map(\.key))
-      case .removeAll:
-        result.removeAll()
+        let unique = Self.unique(items, identifier)
+        insert(unique, try encode(unique))
+      case .remove(let items): remove(Self.unique(items, identifier).map(\.key))
+      case .removeAll: removeAll()
       }
     }
-    return result
   }
 
   private static func unique(

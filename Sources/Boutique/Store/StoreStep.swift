@@ -1,4 +1,4 @@
-/// How a store's memory gets from one moment to a later one, worked out off the main actor.
+/// How a store's memory gets from one moment to a later one.
 struct StoreStep<Item: StorableItem>: Sendable {
   /// What changes; nothing when ``rebuilt`` is there.
   private(set) var patch = StorePatch<Item>()
@@ -27,68 +27,68 @@ struct StoreStep<Item: StorableItem>: Sendable {
   ///   - contents: the memory.
   ///   - own: what this store has written and not told yet.
   ///   - early: what it is writing, of which a part may be there already.
-  @concurrent
   static func prepare(
     _ changes: StorageChanges, _ contents: StoreContents<Item>, own: [PreparedChanges<Item>],
     early: [PreparedChanges<Item>]
   ) async throws -> Self {
-    var changes = changes
-    changes.putInOrder()
-    var step = Self(changes)
-    let origins = try await step.read(changes, contents, own + early)
-    step.tell(changes, contents, own: own, all: own + early, origins)
-    if step.patch.isLarge {
-      step.rebuilt = contents.rebuilt(with: step.patch)
-      step.patch = StorePatch()
+    if !changes.isEverything, changes.entries.count <= ItemCoding<Item>.fewItems,
+      changes.gone.count <= ItemCoding<Item>.fewItems
+    {
+      let reading = StoreReading(changes, contents, own + early)
+      return Self(reading, ItemCoding.decode(reading.unknown.map(\.entry)), own: own)
     }
-    return step
+    return try await prepareLarge(changes, contents, own, early)
   }
 
-  private init(_ changes: StorageChanges) {
+  /// Works out a large step off the main actor.
+  @concurrent
+  private static func prepareLarge(
+    _ changes: StorageChanges, _ contents: StoreContents<Item>, _ own: [PreparedChanges<Item>],
+    _ early: [PreparedChanges<Item>]
+  ) async throws -> Self {
+    let reading = StoreReading(changes, contents, own + early)
+    let decoded = try await ItemCoding<Item>.decodeMany(reading.unknown.map(\.entry))
+    return Self(reading, decoded, own: own)
+  }
+
+  private init(
+    _ reading: StoreReading<Item>, _ decoded: [ItemCoding<Item>.Decoded],
+    own: [PreparedChanges<Item>]
+  ) {
+    let changes = reading.changes
     position = changes.position
     places =
       changes.isEverything ? nil : Set(changes.entries.map(\.place)).union(changes.gone.keys)
+    let origins = makePatch(reading, decoded)
+    tell(changes, reading.contents, own: own, all: reading.own, origins)
+    if patch.isLarge {
+      rebuilt = reading.contents.rebuilt(with: patch)
+      patch = StorePatch()
+    }
   }
 
-  /// Makes the patch; decodes only what is not known.
+  /// Makes the patch.
   ///
   /// - Returns: for each change of the patch, in its order, who made it; nil for this store.
-  private mutating func read(
-    _ changes: StorageChanges, _ contents: StoreContents<Item>, _ own: [PreparedChanges<Item>]
-  ) async throws -> [StoreEventOrigin?] {
-    typealias Change = StorePatch<Item>.Change
-    var found: [(change: Change, origin: StoreEventOrigin?)] = []
-    var unknown: [(entry: StorageEntry, fingerprint: DataFingerprint)] = []
-    for entry in changes.entries {
-      let fingerprint = DataFingerprint(entry.data)
-      let new = StoreContents<Item>.Entry(
-        place: entry.place, key: entry.key, fingerprint: fingerprint)
-      var written: Item?
-      for changes in own {
-        if let item = changes.item(of: entry.key, fingerprint) { written = item }
-      }
-      if let written {
-        found.append((Change(entry: new, item: written), nil))
-      } else if let index = contents.index(of: entry.key),
-        contents.entry(index).fingerprint == fingerprint
-      {
-        guard contents.entry(index).place != entry.place else { continue }
-        found.append((Change(entry: new, item: contents.items[index]), origin(of: entry, changes)))
-      } else {
-        unknown.append((entry, fingerprint))
-      }
-    }
-    let decoded = try await ItemCoding<Item>.decode(unknown.map(\.entry))
-    for ((entry, fingerprint), outcome) in zip(unknown, decoded) {
+  private mutating func makePatch(
+    _ reading: StoreReading<Item>, _ decoded: [ItemCoding<Item>.Decoded]
+  ) -> [StoreEventOrigin?] {
+    let (changes, contents) = (reading.changes, reading.contents)
+    var found = reading.known
+    for ((entry, fingerprint), outcome) in zip(reading.unknown, decoded) {
       switch outcome {
       case .item(let item):
-        let new = StoreContents<Item>.Entry(
-          place: entry.place, key: entry.key, fingerprint: fingerprint)
-        found.append((Change(entry: new, item: item), origin(of: entry, changes)))
+        found.append(
+          (
+            StorePatch.Change(entry: .init(entry, fingerprint), item: item),
+            StoreEventOrigin(entry.origin ?? changes.origin)
+          ))
       case .failure(let error): unreadable[entry.place] = error
       }
     }
-    if !unknown.isEmpty { found.sort { $0.change.entry.place < $1.change.entry.place } }
+    if !reading.unknown.isEmpty {
+      found.sort { $0.change.entry.place < $1.change.entry.place }
+    }
     patch.present = found.map(\.change)
     if changes.isEverything {
       let present = Set(changes.entries.map(\.key))
@@ -98,10 +98,6 @@ struct StoreStep<Item: StorableItem>: Sendable {
       patch.gone = changes.gone.keys.filter { contents.index(at: $0) != nil }
     }
     return found.map(\.origin)
-  }
-
-  private func origin(of entry: StorageEntry, _ changes: StorageChanges) -> StoreEventOrigin {
-    StoreEventOrigin(entry.origin ?? changes.origin)
   }
 
   /// Makes the events of what others did: removals first, then insertions, by who did them.
@@ -156,34 +152,6 @@ struct StoreStep<Item: StorableItem>: Sendable {
     } else {
       removed.add(contents.items[index], origin)
     }
-  }
-}
-
-extension StorageChanges {
-  /// Puts the entries in order, and leaves the first of those at one place, which only an engine with a
-  /// fault gives.
-  fileprivate mutating func putInOrder() {
-    let isInOrder = zip(entries, entries.dropFirst()).allSatisfy { $0.place < $1.place }
-    if isInOrder { return }
-    entries.sort { $0.place < $1.place }
-    var last: Int64?
-    entries.removeAll { entry in
-      defer { last = entry.place }
-      return entry.place == last
-    }
-  }
-}
-
-extension PreparedChanges {
-  /// Returns the item that was written last under a key, if this is its data.
-  fileprivate func item(of key: CacheKey, _ fingerprint: DataFingerprint) -> Item? {
-    guard let last = written[key], last.fingerprint == fingerprint else { return nil }
-    return last.item
-  }
-
-  /// Whether a key was removed, and not written again.
-  func removes(_ key: CacheKey) -> Bool {
-    written[key] == nil && (removedAll || removed.contains(key))
   }
 }
 

@@ -15,7 +15,8 @@ import Synchronization
 //     thread (`waitUntilEmpty`).
 //  4. A failure is kept until somebody has been told of it.
 //
-// Death: what is in the line is lost; a transaction is in the file with all its changes or none.
+// Death: what is in the line is lost; a transaction is in the file with all its changes or none. A program that
+// ends in order waits for the line (`SettingsAtExit`).
 final class SettingsLine: Sendable {
   private struct State {
     var queue: [ValueChange] = []
@@ -39,6 +40,9 @@ final class SettingsLine: Sendable {
   private let inbox: SettingsInbox
   private let state = Mutex(State())
 
+  /// The database, for messages.
+  var location: String { database.location }
+
   init(database: SettingsDatabase, inbox: SettingsInbox) {
     self.database = database
     self.inbox = inbox
@@ -60,7 +64,9 @@ final class SettingsLine: Sendable {
       defer { state.isRunning = true }
       return !state.isRunning
     }
-    if mustRun { Task.detached { await self.run() } }
+    guard mustRun else { return }
+    SettingsAtExit.include(self)
+    Task.detached { await self.run() }
   }
 
   private func run() async {

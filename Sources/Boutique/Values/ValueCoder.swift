@@ -54,7 +54,7 @@ struct ValueCoder: Sendable {
     }
     switch error {
     case DecodingError.typeMismatch(let type, let context):
-      return "there is no \(type)\(place(context.codingPath))"
+      return "what is stored\(place(context.codingPath)) is not a \(type)"
     case DecodingError.valueNotFound(let type, let context):
       return "there is null in the place of a \(type)\(place(context.codingPath))"
     case DecodingError.keyNotFound(let key, let context):

@@ -40,7 +40,7 @@ extension BoutiqueError: CustomStringConvertible, LocalizedError {
     case .unsupportedFileSystem(let path, let message):
       return "\(path) cannot hold a shared database: \(message); put it on a local file system"
     case .invalidPath(let path, let message):
-      return "\(path) cannot name a database: \(message)"
+      return "\(path) cannot be used: \(message)"
     case .fileReplaced(let path, let message):
       return
         "\(path) is no longer the file that was opened: \(message); nothing more is written to "

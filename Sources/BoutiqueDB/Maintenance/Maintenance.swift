@@ -75,7 +75,7 @@ extension BoutiqueDB {
     try checkIsNoFileOfOurs(destination)
     if !overwrite, FileFacts.exists(destination) {
       throw BoutiqueError.invalidPath(
-        path: destination, message: "it exists already; say overwrite to replace it")
+        path: destination, message: "it exists already; pass overwrite: true to replace it, or give another path")
     }
     let mode = core.configuration.filePermissions.mode
     if core.pool == nil {

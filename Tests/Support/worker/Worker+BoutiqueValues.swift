@@ -91,6 +91,11 @@ extension Worker {
       }
       try await values.storage.synchronize()
     case "valueWatch": try await watch(values, command)
+    case "valueSetAndEnd":
+      values.number.set(try command.integer("number"))
+      values.list.append("last")
+      values.flag.toggle()
+      exit(0)
     case "valueClose": try await values.storage.close()
     case "secretSet":
       try await values.secret(command.text("key")).set(command.texts("texts")).committed()

@@ -24,10 +24,10 @@ struct Collector {
   /// The file's name is the note's identifier. So a death in between takes it once more at the next start, and
   /// there is still one note.
   func followDirectory(_ path: String) async throws {
+    _ = try files(in: path)
     say("collecting from \(path)")
     while !Task.isCancelled {
-      for name in try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-      where name.hasSuffix(".txt") {
+      for name in try files(in: path) where name.hasSuffix(".txt") {
         let file = path + "/" + name
         let text = try String(contentsOfFile: file, encoding: .utf8)
           .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -39,6 +39,16 @@ struct Collector {
       try await Task.sleep(for: .milliseconds(200))
     }
   }
+
+  private func files(in path: String) throws -> [String] {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    } catch {
+      throw Failure(description: "cannot read the directory \(path): \(error.localizedDescription)")
+    }
+  }
+
+  private struct Failure: Error, CustomStringConvertible { let description: String }
 
   /// Says why something is not taken, by what the settings are now.
   private func refusal(of text: String) -> String? {

@@ -18,7 +18,7 @@ extension BlackbirdModel {
     let table = try table
     let select = try ModelSelect(
       try table.select(columns), matching: matching, orderBy: orderBy, limit: limit, offset: offset)
-    return try await database.read(table, cacheRequest { select.cacheRequest }, weight: \.count) {
+    return try await database.read(table, cacheRequest(select.cacheRequest), weight: \.count) {
       core in try core.modelRows(select, table)
     }
   }

@@ -55,9 +55,9 @@ extension BlackbirdModel {
   static func read(
     from database: Blackbird.Database, key: [SQLValue], _ table: ModelTable
   ) async throws -> Self? {
-    let request = cacheRequest { .row(of: Self.self, key: key) }
+    let request = cacheRequest(.row(of: Self.self, key: key))
     return try await database.read(
-      table, request, weight: { _ in 1 },
+      table, request, weight: CacheRequest.one,
       { core in try core.instance(Self.self, key: key, table) })
   }
 
@@ -87,14 +87,14 @@ extension BlackbirdModel {
     let table = try table
     let select = try ModelSelect(table.statements.count, matching: matching)
     return try await database.read(
-      table, cacheRequest { select.cacheRequest }, weight: { _ in 1 },
+      table, cacheRequest(select.cacheRequest), weight: CacheRequest.one,
       { core in try core.count(select) })
   }
 
   static func read(
     from database: Blackbird.Database, _ select: ModelSelect<Self>, _ table: ModelTable
   ) async throws -> [Self] {
-    try await database.read(table, cacheRequest { select.cacheRequest }, weight: \.count) { core in
+    try await database.read(table, cacheRequest(select.cacheRequest), weight: \.count) { core in
       try core.instances(select, table)
     }
   }
