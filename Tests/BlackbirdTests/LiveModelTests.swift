@@ -13,7 +13,7 @@ private struct PostView {
   @ObservationIgnored @BlackbirdLiveModel var post: Post?
 
   init(_ id: Int, _ db: Blackbird.Database) {
-    _post = BlackbirdLiveModel(primaryKey: id, in: db)
+    _post = BlackbirdLiveModel(in: db, primaryKey: id)
   }
 }
 
@@ -85,12 +85,12 @@ private struct PostView {
   @Test func `a row of a key of several columns can be followed`() async throws {
     try await withDatabase { db, _ in
       try await Vote(post: 1, user: "x", count: 1).write(to: db)
-      let live = Vote.liveModel(multicolumnPrimaryKey: [1, "x"], in: db, isolation: .anywhere)
+      let live = Vote.liveModel(in: db, multicolumnPrimaryKey: [1, "x"], isolation: .anywhere)
       try await live.projectedValue.refresh()
       #expect(live.wrappedValue?.count == 1)
       try await db.query("UPDATE Vote SET count = 9")
       try await eventually("it follows") { live.wrappedValue?.count == 9 }
-      let wrong = Vote.liveModel(multicolumnPrimaryKey: [1], in: db, isolation: .anywhere)
+      let wrong = Vote.liveModel(in: db, multicolumnPrimaryKey: [1], isolation: .anywhere)
       await #expect(throws: BlackbirdModelError.self) { try await wrong.projectedValue.refresh() }
       #expect(wrong.projectedValue.error is BlackbirdModelError)
     }
@@ -122,7 +122,7 @@ private struct PostView {
       try await db.transaction { core in
         for id in 0..<1000 { try core.query("INSERT INTO Post VALUES (?, 'a', NULL)", id) }
       }
-      let models = (0..<1000).map { Post.liveModel(primaryKey: $0, in: db, isolation: .anywhere) }
+      let models = (0..<1000).map { Post.liveModel(in: db, primaryKey: $0, isolation: .anywhere) }
       for model in models { try await model.projectedValue.refresh() }
       try await db.query("UPDATE Post SET title = 'b' WHERE id % 2 = 0")
       for (id, model) in models.enumerated() {

@@ -1,5 +1,4 @@
 import Blackbird
-import BoutiqueDB
 import Foundation
 import Observation
 import TestDatabase
@@ -23,6 +22,23 @@ struct Post: BlackbirdModel {
   @BlackbirdColumn var views: Int
 }
 // END model
+
+// BEGIN allowing loss
+struct Draft: BlackbirdModel {
+  static let droppedColumnDataResolution: BlackbirdDroppedColumnDataResolution = .deleteData
+  static let invalidRowDataMigrationResolution: BlackbirdInvalidRowDataMigrationResolution =
+    .deleteData
+
+  enum CodingKeys: String, BlackbirdCodingKey {
+    case id
+    case title = "headline"  // and no `isOpen`
+  }
+
+  @BlackbirdColumn var id: Int
+  @BlackbirdColumn var title: String  // the column `title`
+  var isOpen = true  // so it is after reading, too
+}
+// END allowing loss
 
 /// The code of docs/blackbird.md.
 @Suite struct BlackbirdPage {
@@ -102,9 +118,64 @@ struct Post: BlackbirdModel {
       // BEGIN modify
       try await Post.modify(in: db, primaryKey: 1) { post in post.views += 1 }
       try await Post.update(in: db, set: [\.$views: \.$views + 1], matching: \.$state == .published)
+      try await Post.update(
+        in: db,
+        set: [\.$views: \.$views + 5, \.$title: "Much read", \.$state: .value(Post.State.draft)],
+        matching: \.$views > 1000)
       // END modify
       let post = try await Post.read(from: db, id: 1)
       #expect(post?.views == 2)
+      #expect(post?.title == "One")
+    }
+  }
+
+  @Test func `some columns`() async throws {
+    try await withFile { db, _ in
+      try await post(1, "One").write(to: db)
+      try await Post.update(in: db, set: [\.$views: 6], matching: .all)
+      var printed: [String] = []
+      func print(_ text: String) { printed.append(text) }
+      // BEGIN columns
+      for row in try await Post.query(in: db, columns: [\.$id, \.$title], matching: \.$views > 5) {
+        print("\(row[\.$id]): \(try row.value(of: \.$title))")
+      }
+      // END columns
+      #expect(printed == ["1: One"])
+      let rows = try await Post.query(in: db, columns: [\.$id], matching: .all)
+      #expect(throws: BlackbirdModelError.self) { try rows.first?.value(of: \.$title) }
+    }
+  }
+
+  @Test func `a model that may lose values, and has what is no column`() async throws {
+    try await withFile { db, _ in
+      try await Draft(id: 1, title: "One", isOpen: false).write(to: db)
+      #expect(try await Draft.read(from: db, id: 1)?.isOpen == true)
+      let columns = try await db.query("SELECT name FROM pragma_table_info('Draft')")
+      #expect(columns == [["name": "id"], ["name": "title"]])
+    }
+  }
+
+  @MainActor final class Listening {
+    var lastChange: Blackbird.ModelChange<Post>?
+    var listener: Blackbird.AnyCancellable?
+
+    func begin(_ db: Blackbird.Database) {
+      // BEGIN sink
+      listener = Post.changePublisher(in: db).sink { @MainActor [weak self] change in
+        self?.lastChange = change
+      }
+      // END sink
+    }
+  }
+
+  @MainActor @Test(.timeLimit(.minutes(1))) func `a closure on the main actor`() async throws {
+    try await withFile { db, _ in
+      let listening = Listening()
+      listening.begin(db)
+      try await post(1, "One").write(to: db)
+      while listening.lastChange == nil { await Task.yield() }
+      #expect(listening.lastChange?.origin.isOfThisProcess == true)
+      listening.listener = nil
     }
   }
 
@@ -182,6 +253,44 @@ struct Post: BlackbirdModel {
       let list = PostList(db)
       try await list.$posts.refresh()
       #expect(list.lines == ["One"])
+    }
+  }
+
+  @MainActor final class Wrappers {
+    @BlackbirdLiveModels var posts: Blackbird.LiveResults<Post>
+    @BlackbirdLiveQuery var count: Blackbird.LiveResults<Blackbird.Row>
+    @BlackbirdLiveModel var first: Post?
+    @BlackbirdLiveModel var shown: Post?
+
+    init(_ db: Blackbird.Database, _ post: Post) {
+      // BEGIN live wrappers
+      _posts = BlackbirdLiveModels(in: db, tables: ["Author"]) { db in
+        try await Post.read(from: db)
+      }
+      _count = BlackbirdLiveQuery(in: db, tableName: "Post") { db in
+        try await db.query("SELECT count(*) AS n FROM Post")
+      }
+      _first = BlackbirdLiveModel(in: db, primaryKey: 1)
+      _shown = BlackbirdLiveModel(post, in: db)
+      // END live wrappers
+    }
+  }
+
+  @MainActor @Test func `the live wrappers`() async throws {
+    try await withFile { db, _ in
+      let post = post(1, "One")
+      try await post.write(to: db)
+      let wrappers = Wrappers(db, post)
+      try await wrappers.$posts.refresh()
+      try await wrappers.$count.refresh()
+      try await wrappers.$first.refresh()
+      try await wrappers.$shown.refresh()
+      #expect(wrappers.posts.results == [post])
+      #expect(wrappers.count.results == [["n": 1]])
+      #expect(wrappers.first == post)
+      #expect(wrappers.shown == post)
+      await db.close()
+      #expect(wrappers.posts.results == [post])
     }
   }
 

@@ -1,5 +1,4 @@
 import Boutique
-import BoutiqueDB
 import Foundation
 import Observation
 import TestDatabase

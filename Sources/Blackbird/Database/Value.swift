@@ -38,6 +38,13 @@ extension Blackbird.Value: ExpressibleByStringLiteral, ExpressibleByFloatLiteral
   public init(nilLiteral: ()) { self = .null }
 }
 
+extension Blackbird.Value: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The value as an SQL literal would show it, long values shortened; for messages, never for SQL.
+  public var description: String { sqlValue.description }
+  /// The same.
+  public var debugDescription: String { description }
+}
+
 extension Blackbird.Value {
   /// Whether the number is not zero; nil for NULL and for data that is no number.
   ///

@@ -1,16 +1,29 @@
 import BoutiqueDB
+import Glibc
 
 extension Blackbird {
   /// Who committed a change.
   public enum ChangeOrigin: Hashable, Sendable {
     /// This database of this process.
     case thisProcess
-    /// Another process that uses the library.
+    /// Another process that uses the library, or something else in this process that has the file open: a
+    /// `BoutiqueDB` or a `Store` on it (``isOfThisProcess``).
     case process(pid: Int32, label: String)
     /// A program without it, such as the `sqlite3` shell, or one that could not be told.
     case foreign
     /// Several of these: changes were put together for a receiver that was slow.
     case several
+
+    /// Whether this process committed it, through this database or something else that has the file open.
+    ///
+    /// Programs whose process numbers are of different namespaces (containers) can have the same number.
+    public var isOfThisProcess: Bool {
+      switch self {
+      case .thisProcess: true
+      case .process(let pid, _): pid == getpid()
+      case .foreign, .several: false
+      }
+    }
   }
 
   /// What one commit changed in one table.

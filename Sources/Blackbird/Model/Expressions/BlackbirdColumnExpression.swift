@@ -1,19 +1,50 @@
 import BoutiqueDB
 
 /// A value that an update computes from the row: `\.$count + 1`, `!\.$isRead`.
+///
+/// Beside those, an update can have plain values: literals as they are, others by ``value(_:)``. They are held
+/// against the column's type, as in an update without expressions.
+///
+/// ```swift
+/// try await Post.update(in: db, set: [\.$count: \.$count + 1, \.$title: "Hi", \.$url: .value(url)], matching: .all)
+/// ```
 public struct BlackbirdColumnExpression<T: BlackbirdModel>: Sendable {
-  private let result: Result<(sql: String, values: [SQLValue]), any Error>
+  private enum Content: Sendable {
+    /// What the column's type decides about.
+    case plain((any Sendable)?)
+    case computed(Result<(sql: String, values: [SQLValue]), any Error>)
+  }
+
+  private let content: Content
 
   init(_ make: () throws -> (sql: String, values: [SQLValue])) {
-    result = Result(catching: make)
+    content = .computed(Result(catching: make))
   }
+
+  fileprivate init(plain value: (any Sendable)?) { content = .plain(value) }
 
   /// A plain value, for an update that has both.
-  public static func value(_ value: (any Sendable)?) -> Self {
-    Self { ("?", [try ModelArgument.stored(value)]) }
+  public static func value(_ value: (any Sendable)?) -> Self { Self(plain: value) }
+
+  /// Returns the SQL for a column of a table.
+  ///
+  /// - Throws: ``BlackbirdModelError/argumentInvalid(type:description:)`` for a plain value that is not of the
+  ///   column's type.
+  func compiled(
+    for column: ModelTable.Column, of table: ModelTable
+  ) throws -> (sql: String, values: [SQLValue]) {
+    switch content {
+    case .plain(let value): ("?", [try table.stored(value, for: column)])
+    case .computed(let result): try result.get()
+    }
   }
 
-  func compiled() throws -> (sql: String, values: [SQLValue]) { try result.get() }
+  private func compiled() throws -> (sql: String, values: [SQLValue]) {
+    switch content {
+    case .plain(let value): ("?", [try ModelArgument.stored(value)])
+    case .computed(let result): try result.get()
+    }
+  }
 
   fileprivate func then<Value: BlackbirdColumnWrappable>(_ sign: String, _ value: Value) -> Self {
     Self {
@@ -27,6 +58,22 @@ public struct BlackbirdColumnExpression<T: BlackbirdModel>: Sendable {
   ) -> Self {
     Self { ("(\(try T.sqlName(of: column)) \(sign) ?)", [try value._stored()]) }
   }
+}
+
+extension BlackbirdColumnExpression: ExpressibleByStringInterpolation,
+  ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByNilLiteral
+{
+  /// Creates a text.
+  public init(stringLiteral value: String) { self.init(plain: value) }
+  /// Creates a whole number.
+  public init(integerLiteral value: Int64) { self.init(plain: value) }
+  /// Creates a number.
+  public init(floatLiteral value: Double) { self.init(plain: value) }
+  /// Creates true or false.
+  public init(booleanLiteral value: Bool) { self.init(plain: value) }
+  /// Creates NULL.
+  public init(nilLiteral: ()) { self.init(plain: nil) }
 }
 
 /// A column's value plus another; of texts, one behind the other.

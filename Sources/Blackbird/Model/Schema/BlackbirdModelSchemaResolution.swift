@@ -12,3 +12,14 @@ public struct BlackbirdModelSchemaResolution: OptionSet, Sendable, Hashable {
   /// The full-text index was made, altered or dropped.
   public static let migratedFullTextIndex = Self(rawValue: 4)
 }
+
+extension BlackbirdModelSchemaResolution: CustomStringConvertible {
+  /// The names of what was done: `[createdTable, migratedFullTextIndex]`.
+  public var description: String {
+    let names: [(Self, String)] = [
+      (.createdTable, "createdTable"), (.migratedTable, "migratedTable"),
+      (.migratedFullTextIndex, "migratedFullTextIndex"),
+    ]
+    return "[\(names.filter { contains($0.0) }.map(\.1).joined(separator: ", "))]"
+  }
+}

@@ -26,7 +26,9 @@ extension BlackbirdModel {
   /// ```swift
   /// try await Post.update(in: db, set: [\.$count: \.$count + 1, \.$isRead: !\.$isRead], matching: .all)
   /// ```
-  @discardableResult
+  ///
+  /// Literals may stand beside expressions, and other values as `.value(x)`.
+  @discardableResult @_disfavoredOverload
   public static func update(
     in database: Blackbird.Database,
     set changes: [BlackbirdColumnKeyPath: BlackbirdColumnExpression<Self>],
@@ -45,7 +47,7 @@ extension BlackbirdModel {
   ) throws -> Int { try updateIsolated(core, try assignments(changes), matching) }
 
   /// Sets columns of the rows that match a condition to what is computed from each row, inside a transaction.
-  @discardableResult
+  @discardableResult @_disfavoredOverload
   public static func updateIsolated(
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     set changes: [BlackbirdColumnKeyPath: BlackbirdColumnExpression<Self>],
@@ -65,7 +67,7 @@ extension BlackbirdModel {
   }
 
   /// Sets columns of the rows with values of the primary key's one column to what is computed from each row.
-  @discardableResult
+  @discardableResult @_disfavoredOverload
   public static func update(
     in database: Blackbird.Database,
     set changes: [BlackbirdColumnKeyPath: BlackbirdColumnExpression<Self>],
@@ -86,7 +88,7 @@ extension BlackbirdModel {
   }
 
   /// Sets columns of the rows with primary keys of several columns to what is computed from each row.
-  @discardableResult
+  @discardableResult @_disfavoredOverload
   public static func update(
     in database: Blackbird.Database,
     set changes: [BlackbirdColumnKeyPath: BlackbirdColumnExpression<Self>],
@@ -108,7 +110,7 @@ extension BlackbirdModel {
 
   /// Sets columns of the rows with values of the primary key's one column to what is computed from each row,
   /// inside a transaction.
-  @discardableResult
+  @discardableResult @_disfavoredOverload
   public static func updateIsolated(
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     set changes: [BlackbirdColumnKeyPath: BlackbirdColumnExpression<Self>],
@@ -127,7 +129,7 @@ extension BlackbirdModel {
 
   /// Sets columns of the rows with primary keys of several columns to what is computed from each row, inside a
   /// transaction.
-  @discardableResult
+  @discardableResult @_disfavoredOverload
   public static func updateIsolated(
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     set changes: [BlackbirdColumnKeyPath: BlackbirdColumnExpression<Self>],
@@ -217,7 +219,7 @@ extension BlackbirdModel {
     return try changes.map { path, value in
       let column = try table.column(path)
       if let expression = value as? BlackbirdColumnExpression<Self> {
-        return Assignment(column: column.name, try expression.compiled())
+        return Assignment(column: column.name, try expression.compiled(for: column, of: table))
       }
       return Assignment(column: column.name, ("?", [try table.stored(value, for: column)]))
     }.sorted { $0.column < $1.column }
@@ -228,7 +230,8 @@ extension BlackbirdModel {
   ) throws -> [Assignment] {
     let table = try table
     return try changes.map { path, expression in
-      Assignment(column: try table.name(of: path), try expression.compiled())
+      let column = try table.column(path)
+      return Assignment(column: column.name, try expression.compiled(for: column, of: table))
     }.sorted { $0.column < $1.column }
   }
 }

@@ -38,19 +38,19 @@ public struct BlackbirdLiveModel<T: BlackbirdModel>: Sendable {
 
   /// Creates a live model of the row with a primary key of one column.
   public init(
-    type: T.Type = T.self, primaryKey: any Sendable, in database: Blackbird.Database? = nil,
+    type: T.Type = T.self, in database: Blackbird.Database? = nil, primaryKey: any Sendable,
     columns: [T.BlackbirdColumnKeyPath] = [], isolation: BlackbirdLiveIsolation = .automatic,
     caller: (any Actor)? = #isolation
   ) {
     self.init(
-      type: type, multicolumnPrimaryKey: [primaryKey], in: database, columns: columns,
+      type: type, in: database, multicolumnPrimaryKey: [primaryKey], columns: columns,
       isolation: isolation, caller: caller)
   }
 
   /// Creates a live model of the row with a primary key of several columns.
   public init(
-    type: T.Type = T.self, multicolumnPrimaryKey: [any Sendable],
-    in database: Blackbird.Database? = nil, columns: [T.BlackbirdColumnKeyPath] = [],
+    type: T.Type = T.self, in database: Blackbird.Database? = nil,
+    multicolumnPrimaryKey: [any Sendable], columns: [T.BlackbirdColumnKeyPath] = [],
     isolation: BlackbirdLiveIsolation = .automatic, caller: (any Actor)? = #isolation
   ) {
     self.init(
@@ -159,20 +159,20 @@ extension BlackbirdModel {
 
   /// Returns a live model of the row with a primary key of one column.
   public static func liveModel(
-    primaryKey: any Sendable, in database: Blackbird.Database? = nil,
+    in database: Blackbird.Database? = nil, primaryKey: any Sendable,
     isolation: BlackbirdLiveIsolation = .automatic, caller: (any Actor)? = #isolation
   ) -> BlackbirdLiveModel<Self> {
     BlackbirdLiveModel(
-      primaryKey: primaryKey, in: database, isolation: isolation, caller: caller)
+      in: database, primaryKey: primaryKey, isolation: isolation, caller: caller)
   }
 
   /// Returns a live model of the row with a primary key of several columns.
   public static func liveModel(
-    multicolumnPrimaryKey: [any Sendable], in database: Blackbird.Database? = nil,
+    in database: Blackbird.Database? = nil, multicolumnPrimaryKey: [any Sendable],
     isolation: BlackbirdLiveIsolation = .automatic, caller: (any Actor)? = #isolation
   ) -> BlackbirdLiveModel<Self> {
     BlackbirdLiveModel(
-      multicolumnPrimaryKey: multicolumnPrimaryKey, in: database, isolation: isolation,
+      in: database, multicolumnPrimaryKey: multicolumnPrimaryKey, isolation: isolation,
       caller: caller)
   }
 }
