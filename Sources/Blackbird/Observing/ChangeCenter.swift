@@ -300,8 +300,7 @@ extension RecentChanges {
         }
       }
     }
-    let name = "\"" + table.replacing("\"", with: "\"\"") + "\""
-    return try connection.queryOne("SELECT count(*) FROM \(name)").map {
+    return try connection.queryOne("SELECT count(*) FROM \(SQLName.quoted(table))").map {
       found + (try $0.decode(0))
     }
   }
