@@ -241,8 +241,7 @@ final class AuthorizerRecorder {
   private func storedName(
     of name: String, in schema: String, on database: OpaquePointer
   ) -> String {
-    let quoted = schema.split(separator: "\"", omittingEmptySubsequences: false)
-      .joined(separator: "\"\"")
+    let quoted = schema.doubling("\"")
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
     // NOCASE is how SQLite compares names: without regard to the case of ASCII letters.

@@ -48,9 +48,6 @@ package struct Savepoint {
   private static func name(_ depth: Int) -> String { "boutique_\(depth)" }
 
   private static func quoted(_ name: String) -> String {
-    guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"\(name)\"" }
-    return "\""
-      + name.split(separator: "\"", omittingEmptySubsequences: false).joined(
-        separator: "\"\"") + "\""
+    "\"" + name.doubling("\"") + "\""
   }
 }

@@ -7,8 +7,9 @@ struct CacheEntries {
     enum Question: Hashable, Sendable {
       /// The row with this key.
       case row([Blackbird.Value])
-      /// The result of a statement that reads this table and no other.
-      case query(String, [SQLValue])
+      /// The result of a statement that reads this table and no other: its text, as a value so that it is
+      /// compared by its bytes, and the arguments.
+      case query(SQLValue, [SQLValue])
     }
 
     /// The type that asks: two models can share a table.

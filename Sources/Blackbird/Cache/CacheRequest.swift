@@ -24,7 +24,7 @@ extension ModelSelect {
     guard isRepeatable, named == nil else { return nil }
     return CacheRequest(
       table: T.tableName,
-      name: .init(model: ObjectIdentifier(T.self), question: .query(sql, values)),
+      name: .init(model: ObjectIdentifier(T.self), question: .query(.text(sql), values)),
       limit: T.cacheLimit)
   }
 }
@@ -50,7 +50,10 @@ extension Blackbird.Database {
     try await waitArtificially()
     if let known: R = try await modelCache.proven(request, in: self) { return known }
     return try await retrying(table) {
-      try await self.modelCache.value(for: request, in: self, weight: weight, read: body)
+      try await self.modelCache.value(for: request, in: self, weight: weight) { core in
+        try core.requireKnown(table)
+        return try body(core)
+      }
     }
   }
 

@@ -208,8 +208,9 @@ final class ModelCache: Sendable {
     case .row(let key):
       let key = key.map { $0.sqliteLiteral() }.joined(separator: ", ")
       Blackbird.log("[Blackbird.Database] cache \(what): \(request.table) \(key)")
-    case .query(let sql, _):
+    case .query(.text(let sql), _):
       Blackbird.log("[Blackbird.Database] cache \(what): \(sql)")
+    case .query: break
     }
   }
 }

@@ -16,25 +16,32 @@ extension Blackbird.Value {
     case .text(let text):
       // A literal of text ends at a NUL.
       guard !text.utf8.contains(0) else { return "CAST(\(Self.hex(text.utf8)) AS TEXT)" }
-      return "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+      return "'" + text.doubling("'") + "'"
     case .data(let data): return Self.hex(data)
     }
   }
 
   /// Returns the value that ``sqliteLiteral()`` has written, or nil for another text.
   public static func fromSQLiteLiteral(_ literal: String) -> Blackbird.Value? {
-    if literal == "NULL" { return .null }
-    if literal.count >= 2, literal.hasPrefix("'"), literal.hasSuffix("'") {
-      return .text(literal.dropFirst().dropLast().replacingOccurrences(of: "''", with: "'"))
+    // By bytes, as SQLite reads it: a quote and a combining mark are one character for Swift.
+    let text = literal.utf8
+    if text.elementsEqual("NULL".utf8) { return .null }
+    if text.count >= 2, text.first == quote, text.last == quote {
+      let inner = text.dropFirst().dropLast()
+      return .text(String(Substring(inner)).undoubling("'"))
     }
-    if literal.hasPrefix("CAST("), literal.hasSuffix(" AS TEXT)") {
-      return bytes(ofHex: literal.dropFirst(5).dropLast(9))
+    if text.starts(with: "CAST(".utf8), text.count >= 14,
+      text.suffix(9).elementsEqual(" AS TEXT)".utf8)
+    {
+      return bytes(ofHex: text.dropFirst(5).dropLast(9))
         .flatMap { String(data: $0, encoding: .utf8) }.map { .text($0) }
     }
-    if let data = bytes(ofHex: literal[...]) { return .data(data) }
+    if let data = bytes(ofHex: text[...]) { return .data(data) }
     if let value = Int64(literal) { return .integer(value) }
     return Double(literal).map { .double($0) }
   }
+
+  private static let quote = UInt8(ascii: "'")
 
   private static func hex(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
@@ -43,9 +50,13 @@ extension Blackbird.Value {
     return "X'" + String(decoding: text, as: UTF8.self) + "'"
   }
 
-  private static func bytes(ofHex literal: Substring) -> Data? {
-    guard literal.hasPrefix("X'"), literal.hasSuffix("'"), literal.count >= 3 else { return nil }
-    let digits = literal.dropFirst(2).dropLast().map(\.hexDigitValue)
+  private static func bytes(ofHex literal: Substring.UTF8View) -> Data? {
+    guard literal.starts(with: "X'".utf8), literal.last == quote, literal.count >= 3 else {
+      return nil
+    }
+    let digits = literal.dropFirst(2).dropLast().map {
+      $0 < 0x80 ? Character(Unicode.Scalar($0)).hexDigitValue : nil
+    }
     guard digits.count.isMultiple(of: 2) else { return nil }
     var data = Data(capacity: digits.count / 2)
     for index in stride(from: 0, to: digits.count, by: 2) {

@@ -3,6 +3,8 @@ public import Foundation
 
 extension Blackbird {
   /// A value that SQLite stores.
+  ///
+  /// Texts are equal when their bytes are, as in SQLite: é as one character and as two are two keys.
   public enum Value: Sendable, Hashable {
     /// NULL.
     case null
@@ -19,6 +21,37 @@ extension Blackbird {
     public enum Error: Swift.Error, Sendable {
       /// Its type has no form in SQLite, or not one that holds every value exactly.
       case cannotConvertToValue
+    }
+  }
+}
+
+extension Blackbird.Value {
+  /// Whether both are of one kind and have the same value: texts and data the same bytes.
+  public static func == (a: Self, b: Self) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.integer(let a), .integer(let b)): a == b
+    case (.double(let a), .double(let b)): a == b
+    case (.text(let a), .text(let b)): SQLValue.text(a) == .text(b)
+    case (.data(let a), .data(let b)): a == b
+    default: false
+    }
+  }
+
+  /// Feeds the kind and the value.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .integer(let value):
+      hasher.combine(1)
+      hasher.combine(value)
+    case .double(let value):
+      hasher.combine(2)
+      hasher.combine(value)
+    case .text(let value): SQLValue.text(value).hash(into: &hasher)
+    case .data(let value):
+      hasher.combine(4)
+      hasher.combine(value)
     }
   }
 }

@@ -56,9 +56,8 @@ struct SearchCondition {
     switch node {
     case .all: return
     case .match(let column, let query): matches.append((column, query))
-    case .joined(let a, "AND", let b):
-      try take(a, as: type, index)
-      try take(b, as: type, index)
+    case .joined("AND", let chain):
+      for part in chain.parts { try take(part, as: type, index) }
     default:
       if let query = Self.query(of: node) {
         matches.append((nil, query))
@@ -73,9 +72,14 @@ struct SearchCondition {
     switch node {
     case .match(nil, let query): return "(\(query))"
     case .match(let column?, let query): return "{\(SearchIndex.quoted(column))} : (\(query))"
-    case .joined(let a, let word, let b):
-      guard let a = query(of: a), let b = query(of: b) else { return nil }
-      return "(\(a) \(word) \(b))"
+    case .joined(let word, let chain):
+      var isQuery = true
+      let queries = chain.map { part -> String? in
+        let found = query(of: part)
+        if found == nil { isQuery = false }
+        return found
+      }
+      return isQuery ? queries.text(joinedBy: word) : nil
     default: return nil
     }
   }
@@ -91,9 +95,14 @@ struct SearchCondition {
         "(f.\"search+doc\" IN (SELECT rowid FROM \(SearchIndex.quoted(index.name)) "
           + "WHERE \(target) MATCH ?))", [.text(query)]
       )
-    case .joined(let a, let word, let b):
-      let (a, b) = (try filter(of: a, index), try filter(of: b, index))
-      return ("(\(a.sql) \(word) \(b.sql))", a.values + b.values)
+    case .joined(let word, let chain):
+      var values: [SQLValue] = []
+      let texts = try chain.map { part -> String? in
+        let (sql, more) = try filter(of: part, index)
+        values += more
+        return sql
+      }
+      return (texts.text(joinedBy: word) ?? "1", values)
     case .not(let node):
       let inner = try filter(of: node, index)
       return ("NOT (\(inner.sql))", inner.values)

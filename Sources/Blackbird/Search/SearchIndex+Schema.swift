@@ -56,7 +56,7 @@ extension SearchIndex {
       let end = sql.firstRange(of: ", tokenize =")
     else { return [] }
     return sql[start.upperBound..<end.lowerBound].split(separator: ", ").map {
-      String($0.dropFirst().dropLast()).replacing("\"\"", with: "\"")
+      String($0.unicodeScalars.dropFirst().dropLast()).undoubling("\"")
     }
   }
 

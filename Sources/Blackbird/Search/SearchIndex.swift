@@ -130,8 +130,7 @@ struct SearchIndex {
 
   /// FTS5's own query language knows names in double quotes only.
   static func quoted(_ name: String) -> String {
-    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-      + "\""
+    "\"" + name.doubling("\"") + "\""
   }
 }
 

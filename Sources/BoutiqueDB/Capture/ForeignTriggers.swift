@@ -221,8 +221,6 @@ enum ForeignTriggers {
       names.map { quoted(identifier: $0) }.joined(separator: ", ")
     }
 
-    private func text(_ text: String) -> String {
-      "'" + text.replacing("'", with: "''") + "'"
-    }
+    private func text(_ text: String) -> String { quoted(text: text) }
   }
 }

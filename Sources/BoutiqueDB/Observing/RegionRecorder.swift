@@ -172,10 +172,7 @@ final class RegionRecorder {
   private func row(
     of name: String, _ table: TableColumns, where columns: [String], are key: [SQLValue]
   ) throws -> RowKey? {
-    func quoted(_ name: String) -> String {
-      "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-        + "\""
-    }
+    func quoted(_ name: String) -> String { StructuredQueries.quoted(identifier: name) }
     let keyColumns = table.isWithoutRowID ? table.uniqueColumns(ofIndex: nil) : nil
     guard
       let selected = keyColumns.map({ $0.map(quoted).joined(separator: ", ") })

@@ -90,7 +90,9 @@ struct TableMirror {
   }
 
   private func quoted(_ name: String) -> String {
-    "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    // By scalars: a quote with a combining mark is another character, and the same quote for SQLite.
+    let doubled = name.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }
+    return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
   }
 
   private func line(_ key: [SQLValue], _ row: Row?) throws -> String {

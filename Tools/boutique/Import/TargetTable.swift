@@ -48,8 +48,8 @@ struct TargetTable {
   }
 
   private static func quoted(_ identifier: String) -> String {
-    "\""
-      + identifier.split(separator: "\"", omittingEmptySubsequences: false)
-      .joined(separator: "\"\"") + "\""
+    // By scalars: a quote with a combining mark is another character, and the same quote for SQLite.
+    let doubled = identifier.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }
+    return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
   }
 }

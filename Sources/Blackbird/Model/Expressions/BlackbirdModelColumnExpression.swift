@@ -15,7 +15,8 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   indirect enum Node: Sendable {
     case all
     case condition(String, [SQLValue])
-    case joined(Node, String, Node)
+    /// Conditions between which there is one and the same word.
+    case joined(String, ConditionChain<Node>)
     case not(Node)
     /// Words to be found in a column's place of the full-text index, or in all of it.
     case match(column: String?, query: String)
@@ -25,10 +26,28 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   let node: Node
   /// Whether it asks for columns of the row alone, so that it is the same as long as the rows are.
   let isRepeatable: Bool
+  /// How many conditions stand inside each other.
+  private let depth: Int
+
+  /// More than SQLite can take, and few enough to go down in recursion.
+  private static var depthLimit: Int { 256 }
 
   init(_ node: Node, isRepeatable: Bool = false) {
-    self.node = node
+    self.init(node, isRepeatable: isRepeatable, depth: 0)
+  }
+
+  private init(_ node: Node, isRepeatable: Bool, depth: Int) {
     self.isRepeatable = isRepeatable
+    guard depth <= Self.depthLimit else {
+      self.depth = 0
+      self.node = .failed(
+        BlackbirdModelError.argumentInvalid(
+          type: String(describing: T.self),
+          description: "more than \(Self.depthLimit) conditions stand inside each other"))
+      return
+    }
+    self.depth = depth
+    self.node = node
   }
 
   /// Creates a condition from SQL and its values; what throws in making them is thrown by the call.
@@ -38,6 +57,7 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
     isRepeatable: Bool = false, _ make: () throws -> (sql: String, values: [SQLValue])
   ) {
     self.isRepeatable = isRepeatable
+    depth = 0
     do {
       let (sql, values) = try make()
       node = .condition(sql, values)
@@ -86,10 +106,21 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
   }
 
   static func joined(_ a: Self, _ word: String, _ b: Self) -> Self {
-    Self(.joined(a.node, word, b.node), isRepeatable: a.isRepeatable && b.isRepeatable)
+    let (first, second) = (a.parts(joinedBy: word), b.parts(joinedBy: word))
+    return Self(
+      .joined(word, first.chain + second.chain), isRepeatable: a.isRepeatable && b.isRepeatable,
+      depth: max(first.depth, second.depth))
   }
 
-  static func not(_ a: Self) -> Self { Self(.not(a.node), isRepeatable: a.isRepeatable) }
+  /// The conditions that can stand in a chain with a word, and the chain's depth with them.
+  private func parts(joinedBy word: String) -> (chain: ConditionChain<Node>, depth: Int) {
+    if case .joined(word, let chain) = node { return (chain, depth) }
+    return (ConditionChain(node), depth + 1)
+  }
+
+  static func not(_ a: Self) -> Self {
+    Self(.not(a.node), isRepeatable: a.isRepeatable, depth: a.depth + 1)
+  }
 
   /// Returns the condition as SQL, nil for every row, and its values.
   func compiled() throws -> (sql: String?, values: [SQLValue]) {
@@ -111,10 +142,19 @@ public struct BlackbirdModelColumnExpression<T: BlackbirdModel>: Sendable {
       return sql
     case .not(let node):
       return try text(node, &values).map { "NOT (\($0))" } ?? "0"
-    case .joined(let a, let word, let b):
-      let (a, b) = (try text(a, &values), try text(b, &values))
-      guard let a, let b else { return a ?? b }
-      return "(\(a) \(word) \(b))"
+    case .joined(let word, let chain):
+      let before = values.count
+      var holdsAlways = false
+      let texts = try chain.map { part -> String? in
+        let found = try text(part, &values)
+        if found == nil { holdsAlways = true }
+        return found
+      }
+      if word == "OR", holdsAlways {
+        values.removeSubrange(before...)
+        return nil
+      }
+      return texts.text(joinedBy: word)
     }
   }
 }

@@ -304,7 +304,7 @@ struct SchemaAlteration {
     case .null: "NULL"
     case .integer(let value): String(value)
     case .real(let value): String(value)
-    case .text(let value): "'\(value.replacing("'", with: "''"))'"
+    case .text(let value): Blackbird.Value.text(value).sqliteLiteral()
     case .blob(let bytes):
       "X'\(bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined())'"
     }

@@ -55,6 +55,6 @@ enum SQLName {
   ///
   /// Double quotes would make SQLite take the name of a column that is missing for a text.
   static func quoted(_ name: String) -> String {
-    "`\(name.replacing("`", with: "``"))`"
+    "`\(name.doubling("`"))`"
   }
 }

@@ -107,6 +107,7 @@ final class ModelTable: Sendable {
 
     let declared = try Model.primaryKey.map { try index($0) }
     primaryKey = try Self.primaryKey(declared, columnIndex, typeName)
+    try Self.check(name, columns, primaryKey, typeName)
     indexes = try Self.indexes(
       try Model.indexes.map { try $0.map { columns[try index($0)].name } },
       try Model.uniqueIndexes.map { try $0.map { columns[try index($0)].name } },
@@ -208,6 +209,32 @@ final class ModelTable: Sendable {
     return [id]
   }
 
+  private static func check(
+    _ name: String, _ columns: [Column], _ primaryKey: [Int], _ typeName: String
+  ) throws {
+    func refuse(_ description: String) -> BlackbirdTableError {
+      .invalidModel(type: typeName, description: description)
+    }
+    if name.isEmpty || name.utf8.contains(0) {
+      throw refuse("its tableName is empty or has a NUL in it")
+    }
+    // ASCII letters of either case are one to SQLite.
+    let small = name.lowercased()
+    if small.hasPrefix("sqlite_") || LibraryTables.contain(small) {
+      throw refuse("its tableName \(name) is reserved for SQLite or this library")
+    }
+    if let column = primaryKey.map({ columns[$0] }).first(where: \.isOptional) {
+      throw refuse(
+        "its primary key has the optional column \(column.name); rows without a key could not be told apart")
+    }
+    var seen: [SQLValue: String] = [:]
+    for column in columns {
+      if let other = seen.updateValue(column.name, forKey: .text(column.name.asciiLowercased)) {
+        throw refuse("its columns \(other) and \(column.name) are one column to SQLite")
+      }
+    }
+  }
+
   private static func indexes(
     _ plain: [[String]], _ unique: [[String]], _ primaryKey: [String], _ typeName: String
   ) throws -> [Index] {
@@ -263,4 +290,12 @@ enum ModelTables {
 
 extension BlackbirdModel {
   fileprivate static func makeTable() throws -> ModelTable { try ModelTable(of: Self.self) }
+}
+
+extension String {
+  /// The text with the letters of ASCII in lower case: texts that are one name to SQLite become equal.
+  fileprivate var asciiLowercased: String {
+    String(
+      decoding: utf8.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
 }
