@@ -14,7 +14,7 @@ extension RecentChanges {
         }
       }
     }
-    let name = "\"" + table.replacing("\"", with: "\"\"") + "\""
+    let name = SQLName.quoted(table)
     return try connection.queryOne("SELECT count(*) FROM \(name)").map {
       found + (try $0.decode(0))
     }
