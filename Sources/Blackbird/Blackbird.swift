@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The namespace of what is not a model: ``Database``, ``Value``, ``Row``.
 public enum Blackbird {
   /// Errors that are a caller's own decision.
@@ -22,4 +24,13 @@ public enum Blackbird {
   public typealias ColumnNames = Set<String>
   /// A row by column name.
   public typealias Row = [String: Value]
+}
+
+extension Blackbird.Error: CustomStringConvertible, LocalizedError {
+  /// What was decided, and where it has no meaning.
+  public var description: String {
+    "the transaction was undone by cancelTransaction; cancellableTransaction returns that as rolledBack"
+  }
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
 }

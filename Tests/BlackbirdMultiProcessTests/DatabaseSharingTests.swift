@@ -22,6 +22,29 @@ extension BlackbirdProcesses {
       }
     }
 
+    @Test func `a database that another process has open is not deleted`() async throws {
+      try await withDatabaseScene { scene in
+        let there = try await scene.opened("keeper")
+        try await there.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+        do {
+          try Blackbird.Database.delete(atPath: scene.path)
+          Issue.record("it was deleted")
+        } catch let error as Blackbird.Database.Error {
+          #expect("\(error)".contains("pid \(there.processID) “keeper”"), "\(error)")
+        }
+        let rows = try await there.query("SELECT a FROM t")
+        #expect(rows == [["a": 1]])
+        try await there.perform("blackbird.close")
+        // This process through the engine counts as well.
+        let here = try await BoutiqueDB.open(path: scene.path)
+        #expect(throws: Blackbird.Database.Error.self) {
+          try Blackbird.Database.delete(atPath: scene.path)
+        }
+        await here.close()
+        try Blackbird.Database.delete(atPath: scene.path)
+      }
+    }
+
     @Test func `a rollback in one process lets another write at once`() async throws {
       try await withDatabaseScene { scene in
         let one = try await scene.opened("one")

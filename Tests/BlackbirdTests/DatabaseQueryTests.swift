@@ -141,11 +141,12 @@ func withPosts(_ body: (Blackbird.Database) async throws -> Void) async throws {
         let name = try await databaseError {
           try await db.query("DELETE FROM posts WHERE id = :id", arguments: arguments)
         }
-        guard case .queryArgumentNameError(_, let named) = name else {
+        guard case .queryArgumentNameError(_, let named, let text) = name else {
           Issue.record("\(String(describing: name))")
           return
         }
         #expect(named == (arguments.isEmpty ? ":id" : ":idd"))
+        #expect(text.contains("no value given for :id"), "\(text)")
       }
       #expect(try await db.query("SELECT count(*) AS n FROM posts") == [["n": 3]])
     }

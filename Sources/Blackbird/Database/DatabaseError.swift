@@ -25,7 +25,9 @@ extension Blackbird.Database {
     /// The backup was not made.
     case backupError(error: Blackbird.SQLiteError)
     /// A parameter has no value, or a value has no parameter.
-    case queryArgumentNameError(query: String, name: String)
+    ///
+    /// `name` is the first such name, and `description` says all.
+    case queryArgumentNameError(query: String, name: String, description: String)
     /// The number of values is wrong, or one of them cannot be stored.
     case queryArgumentValueError(query: String, description: String)
     /// The statement was understood, but failed while it ran: a constraint, a lock, the disk.
@@ -59,10 +61,9 @@ extension Blackbird.Database.Error: CustomStringConvertible, LocalizedError {
     case .cannotOpenDatabaseAtPath(_, let error), .unsupportedConfigurationAtPath(_, let error):
       error.message
     case .queryError(let query, let error), .queryExecutionError(let query, let error):
-      Self.text(error.message, query)
+      error.namesStatement ? error.message : Self.text(error.message, query)
     case .backupError(let error): "the backup was not made: \(error.message)"
-    case .queryArgumentNameError(let query, let name):
-      "the parameter '\(name)' and the values given do not fit in: \(query)"
+    case .queryArgumentNameError(let query, _, let description): Self.text(description, query)
     case .queryArgumentValueError(let query, let description):
       Self.text(description, query)
     case .queryResultValueError(let query, let column):
@@ -96,9 +97,8 @@ extension Blackbird.Database.Error: CustomStringConvertible, LocalizedError {
     case .sql where details.code == 1, .statementRefused:
       self = .queryError(query: query, error: details)
     case .invalidStatement(_, let reason):
-      // Either names the parameter last.
       if let name = Self.parameter(in: reason) {
-        self = .queryArgumentNameError(query: query, name: name)
+        self = .queryArgumentNameError(query: query, name: name, description: reason)
       } else if reason.contains("argument") {
         self = .queryArgumentValueError(query: query, description: reason)
       } else {
@@ -115,6 +115,7 @@ extension Blackbird.Database.Error: CustomStringConvertible, LocalizedError {
   }
 
   private static func parameter(in reason: String) -> String? {
+    let reason = reason.split(separator: "; ").first.map(String.init) ?? reason
     let missing = "no value given for "
     if reason.hasPrefix(missing) { return String(reason.dropFirst(missing.count)) }
     let unknown = "no parameter is named '"

@@ -1,9 +1,9 @@
 public import BoutiqueDB
-import Foundation
+public import Foundation
 
 extension Blackbird {
   /// What SQLite, or the engine around it, had against a statement or a file.
-  public struct SQLiteError: Swift.Error, Sendable, CustomStringConvertible {
+  public struct SQLiteError: Swift.Error, Sendable, CustomStringConvertible, LocalizedError {
     /// The result code of SQLite, such as 19 for a constraint.
     public var code: Int32
     /// The extended result code, such as 2067 for a unique constraint.
@@ -29,6 +29,8 @@ extension Blackbird {
 
     /// The message.
     public var description: String { message }
+    /// The message.
+    public var errorDescription: String? { message }
 
     /// The process that held the write lock past the time-out, where that is the error.
     public var lockHolder: LockTimeout.Holder? {
@@ -86,7 +88,35 @@ extension Blackbird.SQLiteError {
       }
     self.init(
       code: extended & 0xff, extendedCode: extended, offset: Self.offset(of: error),
-      message: error.description, underlying: error)
+      message: Self.message(of: error), underlying: error)
+  }
+
+  /// The engine's text, with what users of this product have in place of the engine's calls.
+  private static func message(of error: BoutiqueError) -> String {
+    guard case .statementRefused(let sql, let reason) = error else { return error.description }
+    if reason.hasPrefix("transactions are begun") {
+      return "a transaction is a closure here: use transaction { core in … } of the database, or "
+        + "core.transaction { core in … } inside one, in place of: \(sql)"
+    }
+    if reason.hasPrefix("use savepoint") {
+      return
+        "use core.transaction { core in … }, which can be undone by itself, in place of: \(sql)"
+    }
+    if reason.hasPrefix("attached databases") {
+      return
+        "another file cannot be attached, since attached databases take no part in sharing; open it "
+        + "as a Blackbird.Database of its own and write its rows here, in place of: \(sql)"
+    }
+    return error.description
+  }
+
+  /// Whether the message ends with the statement already.
+  var namesStatement: Bool {
+    switch underlying {
+    case .sql(_, let text): text.contains(" (in: ")
+    case .statementRefused, .invalidStatement, .writeInRead: true
+    default: false
+    }
   }
 
   /// The engine ends the text of an error in a statement with its place.

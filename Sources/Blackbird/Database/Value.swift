@@ -159,3 +159,12 @@ extension Blackbird.Value {
     }
   }
 }
+
+extension Blackbird.Value.Error: CustomStringConvertible, LocalizedError {
+  /// Why there is no value.
+  public var description: String {
+    "the value's type has no form in SQLite, or none that holds every value of it exactly"
+  }
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
+}

@@ -1,4 +1,5 @@
 import BoutiqueDB
+public import Foundation
 
 /// What can go wrong with an instance or a value of a model.
 public enum BlackbirdModelError: Error, Sendable, Hashable {
@@ -42,7 +43,10 @@ public enum BlackbirdModelError: Error, Sendable, Hashable {
   }
 }
 
-extension BlackbirdModelError: CustomStringConvertible {
+extension BlackbirdModelError: CustomStringConvertible, LocalizedError {
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
+
   /// What happened, and to which column.
   public var description: String {
     switch self {

@@ -132,18 +132,24 @@ public final class PreparedQuery {
     var missing = Set(1...max(1, Int32(statement.parameterCount)))
     if statement.parameterCount == 0 { missing = [] }
     var values = [SQLValue](repeating: .null, count: statement.parameterCount)
+    var unknown: [String] = []
     for (name, argument) in arguments {
       let index = statement.parameterIndex(named: name)
       guard index > 0 else {
-        throw BoutiqueError.invalidStatement(sql: sql, reason: "no parameter is named '\(name)'")
+        unknown.append(name)
+        continue
       }
       values[Int(index) - 1] = try bind(argument, at: index)
       missing.remove(index)
     }
-    if let index = missing.min() {
-      throw BoutiqueError.invalidStatement(
-        sql: sql,
-        reason: "no value given for \(statement.parameterName(index) ?? "parameter \(index)")")
+    guard unknown.isEmpty, missing.isEmpty else {
+      // Both, since the one is often the other, misspelt.
+      let wrong =
+        unknown.sorted().map { "no parameter is named '\($0)'" }
+        + missing.sorted().map {
+          "no value given for \(statement.parameterName($0) ?? "parameter \($0)")"
+        }
+      throw BoutiqueError.invalidStatement(sql: sql, reason: wrong.joined(separator: "; "))
     }
     if owner.recordsValues { owner.willRun(statement, values: values) }
   }

@@ -1,4 +1,5 @@
 public import BoutiqueDB
+public import Foundation
 
 extension Blackbird {
   /// The types that columns have in SQLite.
@@ -51,7 +52,7 @@ public protocol BlackbirdColumnWrappable: Hashable, Codable, Sendable {
 }
 
 /// A value that cannot be stored in a column.
-public struct ColumnValueFailure: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ColumnValueFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
   /// The value, as text.
   public let value: String
   /// Its type.
@@ -67,6 +68,8 @@ public struct ColumnValueFailure: Error, Sendable, Hashable, CustomStringConvert
 
   /// The failure as one sentence.
   public var description: String { "\(type) \(value) cannot be stored: \(reason)" }
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
 }
 
 extension BlackbirdColumnWrappable {

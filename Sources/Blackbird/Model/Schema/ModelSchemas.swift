@@ -197,7 +197,8 @@ enum SchemaJudgement: Sendable {
   /// Looks at the table, and makes or alters it where that is needed.
   @discardableResult
   static func act(
-    on table: ModelTable, wasUsed: Bool, goingBack: Bool = false, isOwnTransaction: Bool, _ connection: BoutiqueConnection
+    on table: ModelTable, wasUsed: Bool, goingBack: Bool = false, isOwnTransaction: Bool,
+    _ connection: BoutiqueConnection
   ) throws -> BlackbirdModelSchemaResolution {
     let alteration = SchemaAlteration(
       table: table, connection: connection, isOwnTransaction: isOwnTransaction)

@@ -1,3 +1,4 @@
+public import Foundation
 import Synchronization
 
 /// Which database live wrappers use that were given none.
@@ -24,7 +25,7 @@ public enum BlackbirdEnvironment {
 }
 
 /// Why a live wrapper shows nothing.
-public enum BlackbirdLiveError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum BlackbirdLiveError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
   /// It was given no database, and ``BlackbirdEnvironment`` has none.
   case noDatabase
 
@@ -32,4 +33,6 @@ public enum BlackbirdLiveError: Error, Sendable, Hashable, CustomStringConvertib
   public var description: String {
     "there is no database: give one to the wrapper, or set BlackbirdEnvironment's before it is read"
   }
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
 }
