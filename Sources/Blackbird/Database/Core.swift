@@ -61,6 +61,14 @@ extension Blackbird.Database {
       }
     }
 
+    /// Throws where a call names another database than this transaction is of: the caller would believe that
+    /// it reads or writes that one.
+    func require(_ other: Blackbird.Database) throws {
+      guard other === database else {
+        throw Error.databaseIsNotThatOfCore(path: other.path, corePath: database.path)
+      }
+    }
+
     /// The connection of the transaction.
     ///
     /// - Throws: when the transaction has ended, or another thread asks.

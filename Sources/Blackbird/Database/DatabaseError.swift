@@ -1,4 +1,6 @@
-import BoutiqueDB
+public import BoutiqueDB
+public import Foundation
+import Glibc
 
 extension Blackbird.Database {
   /// What can go wrong with a database.
@@ -9,6 +11,11 @@ extension Blackbird.Database {
     ///
     /// Other processes may; inside one, all parts share one instance.
     case anotherInstanceExistsWithPath(path: String)
+    /// The database cannot be deleted while processes have it open; a process of no label uses SQLite
+    /// without this library.
+    case databaseIsOpen(path: String, users: [DatabaseStatus.Member])
+    /// An `…Isolated` call was given another database than the one its `core` belongs to.
+    case databaseIsNotThatOfCore(path: String?, corePath: String?)
     /// The file cannot be opened or made.
     case cannotOpenDatabaseAtPath(path: String, error: Blackbird.SQLiteError)
     /// The place or the configuration cannot serve a shared database.
@@ -34,12 +41,21 @@ extension Blackbird.Database {
   }
 }
 
-extension Blackbird.Database.Error: CustomStringConvertible {
+extension Blackbird.Database.Error: CustomStringConvertible, LocalizedError {
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
+
   /// What happened, to which file or statement, who is in the way and what to do.
   public var description: String {
     switch self {
     case .anotherInstanceExistsWithPath(let path):
       "this process has \(path) open already; use that instance, or close it first"
+    case .databaseIsOpen(let path, let users):
+      "\(path) was not deleted: \(users.map(Self.name).joined(separator: ", ")) "
+        + "\(users.count == 1 ? "has" : "have") it open; close it there first"
+    case .databaseIsNotThatOfCore(let path, let corePath):
+      "the call names the database \(path ?? "in memory"), but its core belongs to a transaction of "
+        + "\(corePath ?? "one in memory"); give it core.database, or begin a transaction on the other"
     case .cannotOpenDatabaseAtPath(_, let error), .unsupportedConfigurationAtPath(_, let error):
       error.message
     case .queryError(let query, let error), .queryExecutionError(let query, let error):
@@ -54,6 +70,14 @@ extension Blackbird.Database.Error: CustomStringConvertible {
     case .uniqueConstraintFailed(let error): error.message
     case .databaseIsClosed: "the database is closed"
     }
+  }
+
+  private static func name(_ user: DatabaseStatus.Member) -> String {
+    var text = "pid \(user.pid)"
+    if user.pid == getpid() { text += " (this process)" }
+    if !user.label.isEmpty { text += " “\(user.label)”" }
+    if user.pid != getpid(), !user.command.isEmpty { text += " (\(user.command))" }
+    return text
   }
 
   private static func text(_ message: String, _ query: String) -> String {

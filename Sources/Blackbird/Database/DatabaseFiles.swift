@@ -10,17 +10,23 @@ extension Blackbird.Database {
     [path, path + "-wal", path + "-shm", path + "-lock"]
   }
 
-  /// Deletes the files of a database, where they exist.
+  /// Deletes the files of a database, where they exist; refused while any process has it open.
   ///
-  /// No process should have it open: others get an error from their next call, and what they wrote is lost.
+  /// The look at who has it open and the deletion are two steps: a process that opens the file between them
+  /// gets an error from its next call, since the engine looks whether its file is still there, and what it
+  /// wrote in that moment is lost. Processes of other containers, and other programs that use SQLite without
+  /// a write-ahead log, are seen only where the kernel shows them; end those first.
   ///
-  /// - Throws: ``Error/anotherInstanceExistsWithPath(path:)`` where this process has it open; an error of
-  ///   `FileManager` where a file cannot be deleted.
+  /// - Throws: ``Error/anotherInstanceExistsWithPath(path:)`` where an instance of this process has it open,
+  ///   ``Error/databaseIsOpen(path:users:)`` where anybody else has; an error of `FileManager` where a file
+  ///   cannot be deleted.
   public static func delete(atPath path: String) throws {
     let resolved = FileLook.resolved(path)
     guard !InstanceRegistry.isOpen(resolved) else {
       throw Error.anotherInstanceExistsWithPath(path: path)
     }
+    let users = BoutiqueDB.processes(usingDatabaseAt: resolved)
+    guard users.isEmpty else { throw Error.databaseIsOpen(path: path, users: users) }
     // The database first: without it SQLite takes nothing from a log that is left.
     for file in allFilePaths(for: resolved) where FileManager.default.fileExists(atPath: file) {
       try FileManager.default.removeItem(atPath: file)

@@ -39,8 +39,11 @@ public protocol BlackbirdModel: Codable, Equatable, Identifiable, Hashable, Send
 }
 
 /// What happens to rows whose values cannot be taken over when a table is altered.
+///
+/// It is about rows that hold a value, or a NULL, that does not fit. A new column for which no row has a value
+/// is refused whatever is said here: it would empty the table.
 public enum BlackbirdInvalidRowDataMigrationResolution: Sendable {
-  /// Nothing is altered, and ``BlackbirdTableError/impossibleMigration(type:description:)`` is thrown.
+  /// Nothing is altered, and ``BlackbirdTableError/impossibleMigration(type:table:description:)`` is thrown.
   case throwError
   /// These rows are deleted.
   case deleteData
@@ -48,7 +51,7 @@ public enum BlackbirdInvalidRowDataMigrationResolution: Sendable {
 
 /// What happens to the values of a column that a model has no more.
 public enum BlackbirdDroppedColumnDataResolution: Sendable {
-  /// Nothing is altered while there are any, and ``BlackbirdTableError/impossibleMigration(type:description:)`` is
+  /// Nothing is altered while there are any, and ``BlackbirdTableError/impossibleMigration(type:table:description:)`` is
   /// thrown.
   case throwError
   /// They are deleted with the column.

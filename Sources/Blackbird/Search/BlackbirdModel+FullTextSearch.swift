@@ -37,6 +37,7 @@ extension BlackbirdModel {
     matching: BlackbirdModelColumnExpression<Self>, limit: Int? = nil,
     options: BlackbirdModelSearchOptions<Self> = .default
   ) throws -> [SearchResult] {
+    try core.require(database)
     let search = try FullTextSearch(matching: matching, limit: limit, options: options)
     try core.prepare(search.table)
     return try search.results(core, .afterNotes) ?? []
@@ -54,6 +55,7 @@ extension BlackbirdModel {
   public static func optimizeFullTextIndexIsolated(
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core
   ) throws {
+    try core.require(database)
     let table = try table
     try core.prepare(table)
     try optimize(core, table)

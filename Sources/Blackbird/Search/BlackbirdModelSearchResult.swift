@@ -28,6 +28,7 @@ public struct BlackbirdModelSearchResult<T: BlackbirdModel>: Identifiable, Senda
   public func instanceIsolated(
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core
   ) throws -> T? {
+    try core.require(database)
     if let preloadedInstance { return preloadedInstance }
     return try T.readIsolated(from: database, core: core, multicolumnPrimaryKey: id)
   }
@@ -44,7 +45,8 @@ public struct BlackbirdModelSearchResult<T: BlackbirdModel>: Identifiable, Senda
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     columns: [T.BlackbirdColumnKeyPath]
   ) throws -> Blackbird.ModelRow<T>? {
-    try T.queryIsolated(in: database, core: core, columns: columns, multicolumnPrimaryKey: id)
+    try core.require(database)
+    return try T.queryIsolated(in: database, core: core, columns: columns, multicolumnPrimaryKey: id)
   }
 
   // MARK: Text

@@ -63,7 +63,7 @@ struct FullTextSearch<T: BlackbirdModel>: Sendable {
     for column in table.searchedColumns
     where !columns.contains(SearchIndex.columnName(of: column.name)) {
       throw BlackbirdTableError.schemaChangedByAnother(
-        type: table.typeName,
+        type: table.typeName, table: table.name,
         description: "its column \(column.name) is not in the full-text index any more")
     }
     let condition = try SearchCondition(matching, index)

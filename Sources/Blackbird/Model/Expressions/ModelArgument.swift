@@ -52,7 +52,7 @@ extension ModelTable {
         type: typeName,
         description:
           "its primary key has the columns (\(primaryKeyNames.joined(separator: ", "))), "
-          + "and \(values.count) values were given")
+          + "and \(values.count == 1 ? "1 value was" : "\(values.count) values were") given")
     }
     return try values.map { try ModelArgument.stored($0) }
   }

@@ -48,6 +48,7 @@ extension BlackbirdModel {
     columns: [BlackbirdColumnKeyPath], matching: BlackbirdModelColumnExpression<Self>? = nil,
     orderBy: BlackbirdModelOrderClause<Self>..., limit: Int? = nil, offset: Int? = nil
   ) throws -> [Blackbird.ModelRow<Self>] {
+    try core.require(database)
     let table = try table
     try core.prepare(table)
     return try core.modelRows(
@@ -61,7 +62,8 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     columns: [BlackbirdColumnKeyPath], primaryKey: any Sendable
   ) throws -> Blackbird.ModelRow<Self>? {
-    try queryIsolated(
+    try core.require(database)
+    return try queryIsolated(
       in: database, core: core, columns: columns, multicolumnPrimaryKey: [primaryKey])
   }
 
@@ -70,6 +72,7 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     columns: [BlackbirdColumnKeyPath], multicolumnPrimaryKey: [any Sendable]
   ) throws -> Blackbird.ModelRow<Self>? {
+    try core.require(database)
     let table = try table
     try core.prepare(table)
     let select = ModelSelect<Self>(
@@ -141,7 +144,8 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core, _ query: String,
     _ arguments: (any Sendable)?...
   ) throws -> [Blackbird.ModelRow<Self>] {
-    try queryIsolated(in: database, core: core, query, arguments: arguments)
+    try core.require(database)
+    return try queryIsolated(in: database, core: core, query, arguments: arguments)
   }
 
   /// Runs any statement with a list of values, and returns its rows.
@@ -150,6 +154,7 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core, _ query: String,
     arguments: [(any Sendable)?]
   ) throws -> [Blackbird.ModelRow<Self>] {
+    try core.require(database)
     let table = try table
     try core.prepare(table)
     let values = try arguments.map { try ModelArgument.stored($0) }
@@ -162,6 +167,7 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core, _ query: String,
     arguments: [String: (any Sendable)?]
   ) throws -> [Blackbird.ModelRow<Self>] {
+    try core.require(database)
     let table = try table
     try core.prepare(table)
     let named = try ModelArgument.stored(arguments)
@@ -174,6 +180,7 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core, _ query: String,
     arguments: [BlackbirdColumnKeyPath: (any Sendable)?]
   ) throws -> [Blackbird.ModelRow<Self>] {
+    try core.require(database)
     let table = try table
     try core.prepare(table)
     let named = try table.named(arguments)

@@ -7,7 +7,8 @@ extension BlackbirdModel {
   public static func readIsolated(
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core, id: any Sendable
   ) throws -> Self? {
-    try readIsolated(core, key: try table.key(id: id))
+    try core.require(database)
+    return try readIsolated(core, key: try table.key(id: id))
   }
 
   /// Returns the instance with a value of the primary key's one column; nil where there is none.
@@ -15,7 +16,8 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     primaryKey: any Sendable
   ) throws -> Self? {
-    try readIsolated(core, key: try table.key([primaryKey]))
+    try core.require(database)
+    return try readIsolated(core, key: try table.key([primaryKey]))
   }
 
   /// Returns the instance with the values of a primary key, in its columns' order; nil where there is none.
@@ -23,7 +25,8 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     multicolumnPrimaryKey: [any Sendable]
   ) throws -> Self? {
-    try readIsolated(core, key: try table.key(multicolumnPrimaryKey))
+    try core.require(database)
+    return try readIsolated(core, key: try table.key(multicolumnPrimaryKey))
   }
 
   /// Returns the instance with the values of a primary key, by column name; nil where there is none.
@@ -31,7 +34,8 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     multicolumnPrimaryKey: [String: any Sendable]
   ) throws -> Self? {
-    try readIsolated(core, key: try table.key(multicolumnPrimaryKey))
+    try core.require(database)
+    return try readIsolated(core, key: try table.key(multicolumnPrimaryKey))
   }
 
   /// Returns the instances with values of the primary key's one column; keys without a row are passed over.
@@ -39,6 +43,7 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     primaryKeys: [any Sendable], preserveOrder: Bool = false
   ) throws -> [Self] {
+    try core.require(database)
     let table = try table
     let keys = try primaryKeys.map { try table.key([$0])[0] }
     try core.prepare(table)
@@ -51,6 +56,7 @@ extension BlackbirdModel {
     matching: BlackbirdModelColumnExpression<Self>? = nil,
     orderBy: BlackbirdModelOrderClause<Self>..., limit: Int? = nil, offset: Int? = nil
   ) throws -> [Self] {
+    try core.require(database)
     let table = try table
     return try readIsolated(
       core,
@@ -64,6 +70,7 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     matching: BlackbirdModelColumnExpression<Self>? = nil
   ) throws -> Int {
+    try core.require(database)
     let table = try table
     try core.prepare(table)
     return try core.count(try ModelSelect(table.statements.count, matching: matching))
@@ -74,7 +81,8 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core, sqlWhere: String,
     _ arguments: (any Sendable)?...
   ) throws -> [Self] {
-    try readIsolated(from: database, core: core, sqlWhere: sqlWhere, arguments: arguments)
+    try core.require(database)
+    return try readIsolated(from: database, core: core, sqlWhere: sqlWhere, arguments: arguments)
   }
 
   /// Returns the instances for the part of a statement behind `WHERE`, with a list of values.
@@ -82,6 +90,7 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core, sqlWhere: String,
     arguments: [(any Sendable)?]
   ) throws -> [Self] {
+    try core.require(database)
     let table = try table
     let values = try arguments.map { try ModelArgument.stored($0) }
     return try readIsolated(core, ModelSelect(table, sqlWhere: sqlWhere, values), table)
@@ -92,6 +101,7 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core, sqlWhere: String,
     arguments: [String: (any Sendable)?]
   ) throws -> [Self] {
+    try core.require(database)
     let table = try table
     let named = try ModelArgument.stored(arguments)
     return try readIsolated(core, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)
@@ -102,6 +112,7 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core, sqlWhere: String,
     arguments: [BlackbirdColumnKeyPath: (any Sendable)?]
   ) throws -> [Self] {
+    try core.require(database)
     let table = try table
     let named = try table.named(arguments)
     return try readIsolated(core, ModelSelect(table, sqlWhere: sqlWhere, named: named), table)

@@ -15,6 +15,8 @@ import Synchronization
 // 5. Once a model has been used here it alters nothing any more: a table that has changed since was altered
 //    by somebody newer. It is used as it is where the model can work with it, and refused otherwise.
 // 6. At first use the same is found out from `SchemaHistory`.
+// 7. Who says so (`goingBack`) alters it all the same, under the rules for every alteration, and the shape
+//    becomes the newest. Nothing else ever goes back: two versions that run side by side would do it in turn.
 //
 // A process that dies while it alters leaves a transaction that SQLite undoes.
 
@@ -49,16 +51,16 @@ extension Blackbird.Database {
   /// Looks at the table of a model, and makes or alters it where that is needed.
   @discardableResult
   func resolve(
-    _ table: ModelTable, isExplicit: Bool
+    _ table: ModelTable, isExplicit: Bool, goingBack: Bool = false
   ) async throws -> BlackbirdModelSchemaResolution {
     if !isExplicit, options.contains(.requireModelSchemaValidationBeforeUse) {
       throw BlackbirdTableError.notResolved(type: table.typeName)
     }
-    let wasUsed = schemas.version(of: table) != nil
+    let wasUsed = !goingBack && schemas.version(of: table) != nil
     let (judgement, version) = try await read { core in
       let connection = try core.connection()
       return (
-        try SchemaJudgement.of(table, wasUsed: wasUsed, on: connection),
+        try SchemaJudgement.of(table, wasUsed: wasUsed, goingBack: goingBack, on: connection),
         try connection.schemaVersion()
       )
     }
@@ -71,14 +73,14 @@ extension Blackbird.Database {
     }
     if options.contains(.readOnly) {
       throw BlackbirdTableError.readOnlyDatabase(
-        type: table.typeName,
+        type: table.typeName, table: table.name,
         description: judgement.isMissing ? "it is missing" : "it does not have the type's columns")
     }
     let engine = try await engine()
     let (done, now) = try await Error.translating {
       try await engine.alterSchema("the table of \(table.typeName)") { connection in
         let done = try SchemaJudgement.act(
-          on: table, wasUsed: wasUsed, isOwnTransaction: true, connection)
+          on: table, wasUsed: wasUsed, goingBack: goingBack, isOwnTransaction: true, connection)
         return (done, try connection.schemaVersion())
       }
     }
@@ -173,29 +175,33 @@ enum SchemaJudgement: Sendable {
 
   /// Looks at the table.
   ///
-  /// - Parameter wasUsed: whether this process has used it already with this type.
+  /// - Parameters:
+  ///   - wasUsed: whether this process has used it already with this type.
+  ///   - goingBack: whether an older shape is wanted all the same.
   static func of(
-    _ table: ModelTable, wasUsed: Bool, on connection: BoutiqueConnection
+    _ table: ModelTable, wasUsed: Bool, goingBack: Bool = false, on connection: BoutiqueConnection
   ) throws -> SchemaJudgement {
     guard let stored = try StoredTable.look(at: table, on: connection) else { return .missing }
     let difference = SchemaDifference(of: stored, to: table)
     if difference.isEmpty { return .fits }
-    guard try wasUsed || SchemaHistory.place(of: table, on: connection) == .older else {
+    guard !goingBack, try wasUsed || SchemaHistory.place(of: table, on: connection) == .older
+    else {
       return .differs(stored, difference)
     }
     return table.obstacle(in: stored).map {
-      .refused(.schemaChangedByAnother(type: table.typeName, description: $0))
+      .refused(
+        .schemaChangedByAnother(type: table.typeName, table: table.name, description: $0))
     } ?? .fits
   }
 
   /// Looks at the table, and makes or alters it where that is needed.
   @discardableResult
   static func act(
-    on table: ModelTable, wasUsed: Bool, isOwnTransaction: Bool, _ connection: BoutiqueConnection
+    on table: ModelTable, wasUsed: Bool, goingBack: Bool = false, isOwnTransaction: Bool, _ connection: BoutiqueConnection
   ) throws -> BlackbirdModelSchemaResolution {
     let alteration = SchemaAlteration(
       table: table, connection: connection, isOwnTransaction: isOwnTransaction)
-    switch try of(table, wasUsed: wasUsed, on: connection) {
+    switch try of(table, wasUsed: wasUsed, goingBack: goingBack, on: connection) {
     case .fits: return []
     case .refused(let error): throw error
     case .missing:
@@ -221,12 +227,20 @@ extension BlackbirdModel {
   ///
   /// Without it that happens at first use. Of processes that do it at the same moment one acts.
   ///
+  /// - Parameters:
+  ///   - database: where.
+  ///   - goingBack: whether to alter the table to the type's shape even where the table has had it before
+  ///     and was altered since. Without it that is never done: the type may be that of an older version of a
+  ///     program beside a newer one. With it an edit can be undone and a deployment rolled back; values are
+  ///     lost no sooner than by any other alteration. A newer version that still runs works on where it can,
+  ///     and gets ``BlackbirdTableError/schemaChangedByAnother(type:table:description:)`` otherwise. Say it
+  ///     once, where the decision is made, and not at every start.
   /// - Returns: what was done; nothing where the table was as it should be.
   /// - Throws: ``BlackbirdTableError``; then the database is as it was.
   @discardableResult
   public static func resolveSchema(
-    in database: Blackbird.Database
+    in database: Blackbird.Database, goingBack: Bool = false
   ) async throws -> BlackbirdModelSchemaResolution {
-    try await database.resolve(try table, isExplicit: true)
+    try await database.resolve(try table, isExplicit: true, goingBack: goingBack)
   }
 }

@@ -65,14 +65,18 @@ struct SchemaAlteration {
   func alter(
     _ stored: StoredTable, _ difference: SchemaDifference
   ) throws -> BlackbirdModelSchemaResolution {
-    try refuseDroppedData(difference)
+    var obstacles = try self.obstacles(stored, difference)
     let uniques = difference.missingIndexes.filter(\.isUnique)
     let mustThin =
       table.allowsInvalidRowDeletion
       && uniques.contains { (try? hasDuplicates($0, stored)) ?? true }
     if difference.needsRebuild || mustThin {
-      try rebuild(stored, difference)
+      try rebuild(stored, difference, &obstacles)
     } else {
+      for index in uniques where index.columns.allSatisfy({ stored.column($0) != nil }) {
+        if try hasDuplicates(index, stored) { obstacles.add(unfit: index) }
+      }
+      try obstacles.refuse(table)
       for column in difference.added {
         try connection.execute(
           "ALTER TABLE \(name) ADD COLUMN \(definition(of: column, isKey: false))")
@@ -95,21 +99,44 @@ struct SchemaAlteration {
   }
 
   private func refuse(_ description: String) -> BlackbirdTableError {
-    .impossibleMigration(type: table.typeName, description: description)
+    .impossibleMigration(type: table.typeName, table: table.name, description: description)
   }
 
-  private func refuseDroppedData(_ difference: SchemaDifference) throws {
-    guard !table.allowsColumnDataDeletion else { return }
-    for column in difference.dropped {
-      let column = (name: SQLName.quoted(column.name), zero: column.type.zero, plain: column.name)
-      let held = try connection.queryOne(
-        "SELECT count(*) FROM \(name) WHERE \(column.name) IS NOT NULL AND \(column.name) IS NOT ?",
-        column.zero)
-      guard case .integer(let count)? = held?[0], count > 0 else { continue }
-      throw refuse(
-        "\(count) rows hold a value in the column \(column.plain), which the type has no more; "
-          + "droppedColumnDataResolution = .deleteData allows it to go")
+  /// Finds what stands in the way that can be told from the table as it is.
+  private func obstacles(
+    _ stored: StoredTable, _ difference: SchemaDifference
+  ) throws -> SchemaObstacles {
+    var obstacles = SchemaObstacles()
+    if !table.allowsColumnDataDeletion {
+      for column in difference.dropped {
+        let quoted = SQLName.quoted(column.name)
+        let count = try count(
+          "\(quoted) IS NOT NULL AND \(quoted) IS NOT \(literal(column.type.zero))")
+        if count > 0 { obstacles.add(dropped: column.name, count) }
+      }
     }
+    let keys = Set(table.primaryKeyNames)
+    for column in difference.added {
+      let hasValue = column.newValue.map { !($0.isNull && keys.contains(column.name)) } ?? false
+      guard !hasValue else { continue }
+      let count = try count("true")
+      if count > 0 { obstacles.add(added: column, count) }
+    }
+    guard !table.allowsInvalidRowDeletion else { return obstacles }
+    for column in difference.retyped {
+      let quoted = SQLName.quoted(column.name)
+      let count = try count(
+        "\(quoted) IS NOT NULL AND NOT coalesce("
+          + "\(SchemaConversion.isExact(quoted, to: column.type)), 0)")
+      if count > 0 { obstacles.add(retyped: column, count) }
+    }
+    return obstacles
+  }
+
+  private func count(_ condition: String) throws -> Int64 {
+    let row = try connection.queryOne("SELECT count(*) FROM \(name) WHERE \(condition)")
+    guard case .integer(let count)? = row?[0] else { return 0 }
+    return count
   }
 
   // MARK: Rebuilding
@@ -118,21 +145,29 @@ struct SchemaAlteration {
   ///
   /// Through a copy, and not by renaming: a renamed table makes SQLite look through all views and triggers,
   /// which fails on those that name the table that is missing for a moment.
-  private func rebuild(_ stored: StoredTable, _ difference: SchemaDifference) throws {
-    try refuseReferences()
-    if let generated = stored.columns.first(where: \.isGenerated) {
-      throw refuse("its column \(generated.name) is computed, and would be lost")
+  private func rebuild(
+    _ stored: StoredTable, _ difference: SchemaDifference, _ obstacles: inout SchemaObstacles
+  ) throws {
+    if let reference = try reference() {
+      obstacles.add(
+        "\(reference) refers to it, which a transaction in progress would break; call "
+          + "resolveSchema(in:) before")
+    }
+    for generated in stored.columns where generated.isGenerated {
+      obstacles.add("its column \(generated.name) is computed, and would be lost")
     }
     let kept = try objectsMadeByHand()
     let copy = "temp.blackbird_rebuild"
-    let values = try table.columns.map {
-      try "\(value(of: $0, stored, difference)) AS \(SQLName.quoted($0.name))"
+    let values = table.columns.map {
+      "\(value(of: $0, stored, difference)) AS \(SQLName.quoted($0.name))"
     }
     try connection.execute("DROP TABLE IF EXISTS \(copy)")
     try connection.execute(
       "CREATE TEMP TABLE blackbird_rebuild AS SELECT \(values.joined(separator: ", ")) FROM \(name)"
     )
-    try checkValues(in: copy, difference)
+    try checkValues(in: copy, difference, &obstacles)
+    try checkUniqueness(in: copy, &obstacles)
+    try obstacles.refuse(table)
     try connection.execute("DROP TABLE \(name)")
     try connection.execute(definition())
     for index in table.indexes { try make(index) }
@@ -155,34 +190,28 @@ struct SchemaAlteration {
   /// The value of a column in the new table, as an expression over the old one.
   private func value(
     of column: ModelTable.Column, _ stored: StoredTable, _ difference: SchemaDifference
-  ) throws -> String {
+  ) -> String {
     let quoted = SQLName.quoted(column.name)
     if difference.added.contains(where: { $0.name == column.name }) {
-      // A row with NULL where none may be is found, and refused or deleted, with the others.
+      // Where there is none the table has no rows, or there is an obstacle.
       return literal(column.newValue ?? .null)
     }
     guard difference.retyped.contains(where: { $0.name == column.name }) else { return quoted }
-    if !table.allowsInvalidRowDeletion {
-      let count = try connection.queryOne(
-        "SELECT count(*) FROM \(name) WHERE \(quoted) IS NOT NULL AND NOT coalesce("
-          + "\(SchemaConversion.isExact(quoted, to: column.type)), 0)")
-      if case .integer(let count)? = count?[0], count > 0 {
-        throw refuse(
-          "\(count) rows hold a value in the column \(column.name) that is no \(column.type.rawValue)"
-        )
-      }
-    }
     return "CASE WHEN \(quoted) IS NULL OR NOT coalesce("
       + "\(SchemaConversion.isExact(quoted, to: column.type)), 0) THEN NULL ELSE "
       + "\(SchemaConversion.converted(quoted, to: column.type)) END"
   }
 
-  /// Finds values that the types of new and changed columns do not have.
-  private func checkValues(in copy: String, _ difference: SchemaDifference) throws {
+  /// Finds values that the types of new and changed columns do not have, and deletes their rows where they may
+  /// go.
+  private func checkValues(
+    in copy: String, _ difference: SchemaDifference, _ obstacles: inout SchemaObstacles
+  ) throws {
     let checked = difference.added + difference.retyped + difference.tightened
     let keys = Set(table.primaryKeyNames)
     for column in checked
     where !column.isOptional || difference.retyped.contains(where: { $0.name == column.name }) {
+      guard !obstacles.columns.contains(column.name) else { continue }
       let quoted = SQLName.quoted(column.name)
       var unfit: [SQLValue] = []
       try connection.forEachRow("SELECT DISTINCT \(quoted) FROM \(copy)") { row in
@@ -192,10 +221,11 @@ struct SchemaAlteration {
       }
       guard let first = unfit.first else { continue }
       guard table.allowsInvalidRowDeletion else {
-        throw refuse(
+        obstacles.add(
           first.isNull
             ? "rows have no value for the column \(column.name), which must have one"
             : "the value \(first) in the column \(column.name) is none of its type")
+        continue
       }
       for value in unfit {
         try connection.execute("DELETE FROM \(copy) WHERE \(quoted) IS ?", value)
@@ -203,12 +233,29 @@ struct SchemaAlteration {
     }
   }
 
+  /// Finds a key and unique indexes that rows share, where these may not go.
+  private func checkUniqueness(in copy: String, _ obstacles: inout SchemaObstacles) throws {
+    guard !table.allowsInvalidRowDeletion else { return }
+    // The values of a column with an obstacle are not those that it would have.
+    let named = obstacles.columns
+    let key = table.primaryKeyNames
+    if named.isDisjoint(with: key), try hasDuplicates(key, in: copy) {
+      obstacles.add("rows share the primary key (\(key.joined(separator: ", ")))")
+    }
+    for index in table.indexes where index.isUnique && named.isDisjoint(with: index.columns) {
+      if try hasDuplicates(index.columns, in: copy) { obstacles.add(unfit: index) }
+    }
+  }
+
   private func hasDuplicates(_ index: ModelTable.Index, _ stored: StoredTable) throws -> Bool {
     guard index.columns.allSatisfy({ stored.column($0) != nil }) else { return true }
-    let nonNull = index.columns.map { "\(SQLName.quoted($0)) IS NOT NULL" }.joined(
-      separator: " AND ")
+    return try hasDuplicates(index.columns, in: name)
+  }
+
+  private func hasDuplicates(_ columns: [String], in table: String) throws -> Bool {
+    let nonNull = columns.map { "\(SQLName.quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
     return try connection.queryOne(
-      "SELECT 1 FROM \(name) WHERE \(nonNull) GROUP BY \(list(index.columns)) HAVING count(*) > 1")
+      "SELECT 1 FROM \(table) WHERE \(nonNull) GROUP BY \(list(columns)) HAVING count(*) > 1")
       != nil
   }
 
@@ -220,16 +267,16 @@ struct SchemaAlteration {
     }
   }
 
+  /// A table that refers to this one, where that hinders a rebuild.
+  ///
   /// In a user's transaction foreign keys are on, and dropping the table would delete what refers to it.
-  private func refuseReferences() throws {
-    guard !isOwnTransaction else { return }
+  private func reference() throws -> String? {
+    guard !isOwnTransaction else { return nil }
     let reference = try connection.queryOne(
       "SELECT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f "
         + "WHERE m.type = 'table' AND f.\"table\" = ? COLLATE NOCASE", table.name)
-    guard case .text(let other)? = reference?[0] else { return }
-    throw refuse(
-      "\(other) refers to it, which a transaction in progress would break; call resolveSchema(in:) before"
-    )
+    guard case .text(let other)? = reference?[0] else { return nil }
+    return other
   }
 
   private func objectsMadeByHand() throws -> [(name: String, sql: String)] {
@@ -261,35 +308,5 @@ struct SchemaAlteration {
     case .blob(let bytes):
       "X'\(bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined())'"
     }
-  }
-}
-
-/// The conversion of a column's values to another type, and which values survive it.
-private enum SchemaConversion {
-  static func converted(_ column: String, to type: Blackbird.ColumnType) -> String {
-    "CAST(\(column) AS \(type == .double ? "REAL" : type.rawValue))"
-  }
-
-  /// A condition that holds for values that can be converted back.
-  static func isExact(_ column: String, to type: Blackbird.ColumnType) -> String {
-    let integer = "CAST(\(column) AS INTEGER)"
-    let real = "CAST(\(column) AS REAL)"
-    let text = "CAST(\(column) AS TEXT)"
-    let cases =
-      switch type {
-      case .integer:
-        "WHEN 'integer' THEN 1 WHEN 'real' THEN \(column) = \(integer) "
-          + "WHEN 'text' THEN \(column) = CAST(\(integer) AS TEXT)"
-      case .double:
-        "WHEN 'real' THEN 1 WHEN 'integer' THEN \(column) = CAST(\(real) AS INTEGER) "
-          + "WHEN 'text' THEN \(column) IN (CAST(\(real) AS TEXT), CAST(\(integer) AS TEXT))"
-      case .text:
-        "WHEN 'text' THEN 1 WHEN 'integer' THEN 1 WHEN 'real' THEN \(column) = CAST(\(text) AS REAL)"
-      case .data: "WHEN 'blob' THEN 1 WHEN 'text' THEN 1"
-      }
-    // A blob is no text, even where its bytes are: an empty one is.
-    let blob =
-      type == .data ? "" : " WHEN 'blob' THEN length(\(column)) = 0 AND \(type == .text ? 1 : 0)"
-    return "CASE typeof(\(column)) \(cases)\(blob) ELSE 0 END"
   }
 }

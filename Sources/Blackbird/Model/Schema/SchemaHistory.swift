@@ -7,7 +7,7 @@ import BoutiqueDB
 /// table writes the shape down, in the same transaction. A shape that was written down before the newest is
 /// an older program's; it alters nothing.
 ///
-/// To go back to an earlier shape on purpose, delete the table's rows here.
+/// Who goes back to an earlier shape on purpose (`resolveSchema(in:goingBack:)`) makes it the newest again.
 enum SchemaHistory {
   static let table = "blackbird_schema"
 

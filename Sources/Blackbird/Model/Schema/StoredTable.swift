@@ -33,7 +33,7 @@ struct StoredTable: Sendable {
   /// Looks at a table.
   ///
   /// - Returns: nil where there is none.
-  /// - Throws: ``BlackbirdTableError/impossibleMigration(type:description:)`` where something else has the name.
+  /// - Throws: ``BlackbirdTableError/impossibleMigration(type:table:description:)`` where something else has the name.
   static func look(
     at table: ModelTable, on connection: BoutiqueConnection
   ) throws -> StoredTable? {
@@ -44,7 +44,7 @@ struct StoredTable: Sendable {
     let isVirtual = String._restored(kind[2])?.uppercased().hasPrefix("CREATE VIRTUAL") ?? false
     guard kind[0] == .text("table"), !isVirtual else {
       throw BlackbirdTableError.impossibleMigration(
-        type: table.typeName,
+        type: table.typeName, table: table.name,
         description: "\(table.name) is a \(isVirtual ? "virtual table" : "view") in this database")
     }
     var keys: [(place: Int64, name: String)] = []

@@ -43,7 +43,8 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     primaryKey: any Sendable, changes: (inout Self) throws -> Void
   ) throws -> Self {
-    try modifyIsolated(
+    try core.require(database)
+    return try modifyIsolated(
       in: database, core: core, multicolumnPrimaryKey: [primaryKey], changes: changes)
   }
 
@@ -53,6 +54,7 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     multicolumnPrimaryKey: [any Sendable], changes: (inout Self) throws -> Void
   ) throws -> Self {
+    try core.require(database)
     let table = try table
     let key = try table.key(multicolumnPrimaryKey)
     try core.prepare(table)

@@ -42,7 +42,10 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     set changes: [BlackbirdColumnKeyPath: (any Sendable)?],
     matching: BlackbirdModelColumnExpression<Self>
-  ) throws -> Int { try updateIsolated(core, try assignments(changes), matching) }
+  ) throws -> Int {
+    try core.require(database)
+    return try updateIsolated(core, try assignments(changes), matching)
+  }
 
   /// Sets columns of the rows that match a condition to what is computed from each row, inside a transaction.
   @discardableResult
@@ -50,7 +53,10 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     set changes: [BlackbirdColumnKeyPath: BlackbirdColumnExpression<Self>],
     matching: BlackbirdModelColumnExpression<Self>
-  ) throws -> Int { try updateIsolated(core, try assignments(changes), matching) }
+  ) throws -> Int {
+    try core.require(database)
+    return try updateIsolated(core, try assignments(changes), matching)
+  }
 
   // MARK: By key
 
@@ -103,7 +109,8 @@ extension BlackbirdModel {
     set changes: [BlackbirdColumnKeyPath: (any Sendable)?],
     forPrimaryKeys primaryKeys: [any Sendable]
   ) throws -> Int {
-    try updateIsolated(core, try assignments(changes), primaryKeys.map { [$0] })
+    try core.require(database)
+    return try updateIsolated(core, try assignments(changes), primaryKeys.map { [$0] })
   }
 
   /// Sets columns of the rows with values of the primary key's one column to what is computed from each row,
@@ -114,7 +121,8 @@ extension BlackbirdModel {
     set changes: [BlackbirdColumnKeyPath: BlackbirdColumnExpression<Self>],
     forPrimaryKeys primaryKeys: [any Sendable]
   ) throws -> Int {
-    try updateIsolated(core, try assignments(changes), primaryKeys.map { [$0] })
+    try core.require(database)
+    return try updateIsolated(core, try assignments(changes), primaryKeys.map { [$0] })
   }
 
   /// Sets columns of the rows with primary keys of several columns, inside a transaction.
@@ -123,7 +131,10 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     set changes: [BlackbirdColumnKeyPath: (any Sendable)?],
     forMulticolumnPrimaryKeys primaryKeys: [[any Sendable]]
-  ) throws -> Int { try updateIsolated(core, try assignments(changes), primaryKeys) }
+  ) throws -> Int {
+    try core.require(database)
+    return try updateIsolated(core, try assignments(changes), primaryKeys)
+  }
 
   /// Sets columns of the rows with primary keys of several columns to what is computed from each row, inside a
   /// transaction.
@@ -132,7 +143,10 @@ extension BlackbirdModel {
     in database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     set changes: [BlackbirdColumnKeyPath: BlackbirdColumnExpression<Self>],
     forMulticolumnPrimaryKeys primaryKeys: [[any Sendable]]
-  ) throws -> Int { try updateIsolated(core, try assignments(changes), primaryKeys) }
+  ) throws -> Int {
+    try core.require(database)
+    return try updateIsolated(core, try assignments(changes), primaryKeys)
+  }
 
   // MARK: Deleting
 
@@ -154,6 +168,7 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core,
     matching: BlackbirdModelColumnExpression<Self>
   ) throws -> Int {
+    try core.require(database)
     let table = try table
     try core.prepare(table)
     let select = try ModelSelect("DELETE FROM \(SQLName.quoted(table.name))", matching: matching)

@@ -31,6 +31,7 @@ extension BlackbirdModel {
   public func writeIsolated(
     to database: Blackbird.Database, core: isolated Blackbird.Database.Core
   ) throws {
+    try core.require(database)
     let table = try Self.table
     let columns = try ColumnCollector(self, of: table, values: true)
     guard columns.isChanged(in: database.id) else { return }
@@ -62,6 +63,7 @@ extension BlackbirdModel {
   public func deleteIsolated(
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core
   ) throws {
+    try core.require(database)
     let table = try Self.table
     let columns = try ColumnCollector(self, of: table, values: true)
     try core.prepare(table)
