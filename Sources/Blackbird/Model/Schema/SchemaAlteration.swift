@@ -125,9 +125,17 @@ struct SchemaAlteration {
     guard !table.allowsInvalidRowDeletion else { return obstacles }
     for column in difference.retyped {
       let quoted = SQLName.quoted(column.name)
-      let count = try count(
+      var count = try count(
         "\(quoted) IS NOT NULL AND NOT coalesce("
           + "\(SchemaConversion.isExact(quoted, to: column.type)), 0)")
+      if column.type != .double {
+        // SQL cannot tell -0.0 from 0, which would be written.
+        try connection.forEachRow(
+          "SELECT \(quoted) FROM \(name) WHERE typeof(\(quoted)) = 'real' AND \(quoted) = 0"
+        ) { row in
+          if case .real(let value) = row[0], value.sign == .minus { count += 1 }
+        }
+      }
       if count > 0 { obstacles.add(retyped: column, count) }
     }
     return obstacles
@@ -155,6 +163,11 @@ struct SchemaAlteration {
     }
     for generated in stored.columns where generated.isGenerated {
       obstacles.add("its column \(generated.name) is computed, and would be lost")
+    }
+    for part in stored.partsMadeByHand(besides: table) {
+      obstacles.add(
+        "its definition has \(part), made by hand, which would be lost; alter the table by hand too, or make "
+          + "it anew without that")
     }
     let kept = try objectsMadeByHand()
     let copy = "temp.blackbird_rebuild"
