@@ -62,7 +62,8 @@ private struct QuotedName: BlackbirdModel {
   @Test func `a literal cannot be left by a quote with a combining mark`() async throws {
     try await withBlackbird { db, _ in
       let texts = [
-        "'\u{301} AS x; DROP TABLE t", "\u{301}abc", "a'\u{301}b", "'\u{200d}", "x\r\n'", "a\0'b", "'", "''",
+        "'\u{301} AS x; DROP TABLE t", "\u{301}abc", "a'\u{301}b", "'\u{200d}", "x\r\n'", "a\0'b",
+        "'", "''",
         "",
       ]
       for text in texts {
@@ -71,7 +72,9 @@ private struct QuotedName: BlackbirdModel {
         #expect(row?["x"] == .text(text))
         #expect(Blackbird.Value.fromSQLiteLiteral(literal) == .text(text))
       }
-      for text in ["'", "X'", "'a'b'", "X'zz'", "X'\u{ff11}\u{ff11}'", "CAST(X AS TEXT)", "CAST( AS TEXT)"] {
+      for text in [
+        "'", "X'", "'a'b'", "X'zz'", "X'\u{ff11}\u{ff11}'", "CAST(X AS TEXT)", "CAST( AS TEXT)",
+      ] {
         #expect(Blackbird.Value.fromSQLiteLiteral(text) == nil)
       }
     }
@@ -122,7 +125,9 @@ private struct QuotedName: BlackbirdModel {
     }
   }
 
-  @Test func `a model with a cache looks at its table before every read from the file`() async throws {
+  @Test func `a model with a cache looks at its table before every read from the file`()
+    async throws
+  {
     try await withBlackbird { db, directory in
       try await RetypedInMemory(id: 1, title: "a").write(to: db)
       _ = try await RetypedInMemory.read(from: db, id: 1)
@@ -140,7 +145,9 @@ private struct QuotedName: BlackbirdModel {
     }
   }
 
-  @Test func `a model with a cache finds its table again that another program has dropped`() async throws {
+  @Test func `a model with a cache finds its table again that another program has dropped`()
+    async throws
+  {
     try await withBlackbird { db, directory in
       try await RetypedInMemory(id: 1, title: "a").write(to: db)
       try shell(directory.file("test.db"), "DROP TABLE Story")

@@ -87,7 +87,8 @@ private enum AsInt {
     try await withBlackbird { db, _ in
       try await db.execute(
         "CREATE TABLE Amount (id INTEGER PRIMARY KEY NOT NULL, -- CHECK\n"
-          + "x TEXT /* COLLATE */ NOT NULL DEFAULT 'REFERENCES'); INSERT INTO Amount VALUES (1, '5')")
+          + "x TEXT /* COLLATE */ NOT NULL DEFAULT 'REFERENCES'); INSERT INTO Amount VALUES (1, '5')"
+      )
       let done = try await AsInt.Amount.resolveSchema(in: db)
       #expect(done == .migratedTable)
     }

@@ -46,7 +46,8 @@ public struct BlackbirdModelSearchResult<T: BlackbirdModel>: Identifiable, Senda
     columns: [T.BlackbirdColumnKeyPath]
   ) throws -> Blackbird.ModelRow<T>? {
     try core.require(database)
-    return try T.queryIsolated(in: database, core: core, columns: columns, multicolumnPrimaryKey: id)
+    return try T.queryIsolated(
+      in: database, core: core, columns: columns, multicolumnPrimaryKey: id)
   }
 
   // MARK: Text

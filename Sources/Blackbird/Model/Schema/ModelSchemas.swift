@@ -197,7 +197,8 @@ enum SchemaJudgement: Sendable {
         return .refused(
           .schemaChangedByAnother(
             type: table.typeName, table: table.name,
-            description: "it has \(columns), which this type has not, and nobody knows whether this type is "
+            description:
+              "it has \(columns), which this type has not, and nobody knows whether this type is "
               + "older or newer; if it is newer, call resolveSchema(in:goingBack: true) once"))
       }
       return .differs(stored, difference)
@@ -211,7 +212,8 @@ enum SchemaJudgement: Sendable {
   /// Looks at the table, and makes or alters it where that is needed.
   @discardableResult
   static func act(
-    on table: ModelTable, wasUsed: Bool, goingBack: Bool = false, isOwnTransaction: Bool, _ connection: BoutiqueConnection
+    on table: ModelTable, wasUsed: Bool, goingBack: Bool = false, isOwnTransaction: Bool,
+    _ connection: BoutiqueConnection
   ) throws -> BlackbirdModelSchemaResolution {
     let alteration = SchemaAlteration(
       table: table, connection: connection, isOwnTransaction: isOwnTransaction)
