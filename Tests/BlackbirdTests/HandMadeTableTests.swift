@@ -114,15 +114,6 @@ private enum AsInt {
     }
   }
 
-  @Test func `minus zero does not lose its sign`() async throws {
-    try await withBlackbird { db, _ in
-      try await AsDouble.Amount(id: 1, x: -0.0).write(to: db)
-      let isInt = await isRefused(AsInt.Amount.self, in: db, naming: "x")
-      let isText = await isRefused(AsText.Amount.self, in: db, naming: "x")
-      #expect(isInt && isText)
-    }
-  }
-
   @Test func `a version that was left out does not drop what a newer one has added`() async throws {
     try await withBlackbird { db, _ in
       try await First.Thing(id: 1, a: "a").write(to: db)

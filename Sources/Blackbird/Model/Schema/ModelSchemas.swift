@@ -198,8 +198,8 @@ enum SchemaJudgement: Sendable {
           .schemaChangedByAnother(
             type: table.typeName, table: table.name,
             description:
-              "it has \(columns), which this type has not, and nobody knows whether this type is "
-              + "older or newer; if it is newer, call resolveSchema(in:goingBack: true) once"))
+              "it has \(columns), which this type has not, and the table does not tell which of the "
+              + "two is newer"))
       }
       return .differs(stored, difference)
     }

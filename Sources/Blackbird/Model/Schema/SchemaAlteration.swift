@@ -125,17 +125,9 @@ struct SchemaAlteration {
     guard !table.allowsInvalidRowDeletion else { return obstacles }
     for column in difference.retyped {
       let quoted = SQLName.quoted(column.name)
-      var count = try count(
+      let count = try count(
         "\(quoted) IS NOT NULL AND NOT coalesce("
           + "\(SchemaConversion.isExact(quoted, to: column.type)), 0)")
-      if column.type != .double {
-        // SQL cannot tell -0.0 from 0, which would be written.
-        try connection.forEachRow(
-          "SELECT \(quoted) FROM \(name) WHERE typeof(\(quoted)) = 'real' AND \(quoted) = 0"
-        ) { row in
-          if case .real(let value) = row[0], value.sign == .minus { count += 1 }
-        }
-      }
       if count > 0 { obstacles.add(retyped: column, count) }
     }
     return obstacles
