@@ -38,7 +38,7 @@ private struct OptionalKey: BlackbirdModel {
 private struct TwoCases: BlackbirdModel {
   @BlackbirdColumn var id: Int
   @BlackbirdColumn var title: String
-  @BlackbirdColumn var Title: String
+  @BlackbirdColumn var titlE: String
 }
 
 private struct Nameless: BlackbirdModel {
