@@ -15,6 +15,8 @@ import Synchronization
 // 5. Once a model has been used here it alters nothing any more: a table that has changed since was altered
 //    by somebody newer. It is used as it is where the model can work with it, and refused otherwise.
 // 6. At first use the same is found out from `SchemaHistory`.
+//    A shape that is not in the history is a newer one's, unless the table has been altered before and would
+//    lose columns: then nobody can tell, and it is refused.
 // 7. Who says so (`goingBack`) alters it all the same, under the rules for every alteration, and the shape
 //    becomes the newest. Nothing else ever goes back: two versions that run side by side would do it in turn.
 //
@@ -184,8 +186,21 @@ enum SchemaJudgement: Sendable {
     guard let stored = try StoredTable.look(at: table, on: connection) else { return .missing }
     let difference = SchemaDifference(of: stored, to: table)
     if difference.isEmpty { return .fits }
-    guard !goingBack, try wasUsed || SchemaHistory.place(of: table, on: connection) == .older
-    else {
+    if goingBack { return .differs(stored, difference) }
+    let place = try SchemaHistory.place(of: table, on: connection)
+    guard wasUsed || place == .older else {
+      // A version that was left out here may be older than the one that added these columns.
+      if place == .unknown, !difference.dropped.isEmpty,
+        try SchemaHistory.isAltered(table, on: connection)
+      {
+        let columns = difference.dropped.map(\.name).joined(separator: ", ")
+        return .refused(
+          .schemaChangedByAnother(
+            type: table.typeName, table: table.name,
+            description:
+              "it has \(columns), which this type has not, and the table does not tell which of the "
+              + "two is newer"))
+      }
       return .differs(stored, difference)
     }
     return table.obstacle(in: stored).map {

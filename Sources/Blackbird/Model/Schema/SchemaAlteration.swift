@@ -156,6 +156,11 @@ struct SchemaAlteration {
     for generated in stored.columns where generated.isGenerated {
       obstacles.add("its column \(generated.name) is computed, and would be lost")
     }
+    for part in stored.partsMadeByHand(besides: table) {
+      obstacles.add(
+        "its definition has \(part), made by hand, which would be lost; alter the table by hand too, or make "
+          + "it anew without that")
+    }
     let kept = try objectsMadeByHand()
     let copy = "temp.blackbird_rebuild"
     let values = table.columns.map {

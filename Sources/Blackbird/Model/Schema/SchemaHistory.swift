@@ -29,6 +29,13 @@ enum SchemaHistory {
     return row[0] == row[1] ? .newest : .older
   }
 
+  /// Whether a table has had several shapes.
+  static func isAltered(_ table: ModelTable, on connection: BoutiqueConnection) throws -> Bool {
+    guard try exists(on: connection) else { return false }
+    return try connection.queryOne(
+      "SELECT 1 FROM \(self.table) WHERE name = ? LIMIT 1 OFFSET 1", table.name) != nil
+  }
+
   /// Notes that a table has a shape now, and which one it had before where that was not known.
   static func note(
     _ table: ModelTable, after stored: StoredTable?, on connection: BoutiqueConnection

@@ -20,6 +20,8 @@ struct StoredTable: Sendable {
   }
 
   let name: String
+  /// The statement that made it.
+  let sql: String
   let columns: [Column]
   let primaryKey: [String]
   let indexes: [Index]
@@ -61,7 +63,7 @@ struct StoredTable: Sendable {
     let index = SearchIndex(table.name)
     let searched = try index.indexedColumns(on: connection).map(SearchIndex.sourceName).sorted()
     return StoredTable(
-      name: table.name, columns: columns,
+      name: table.name, sql: String._restored(kind[2]) ?? "", columns: columns,
       primaryKey: keys.sorted { $0.place < $1.place }.map(\.name),
       indexes: try indexes(of: table.name, on: connection), searchedColumns: searched,
       isSearchSound: try index.isResolved(columns: searched, on: connection))

@@ -225,7 +225,8 @@ final class ModelTable: Sendable {
     }
     if let column = primaryKey.map({ columns[$0] }).first(where: \.isOptional) {
       throw refuse(
-        "its primary key has the optional column \(column.name); rows without a key could not be told apart")
+        "its primary key has the optional column \(column.name); rows without a key could not be told apart"
+      )
     }
     var seen: [SQLValue: String] = [:]
     for column in columns {

@@ -73,7 +73,8 @@ extension BlackbirdModel {
       }
       throw BlackbirdModelError.argumentInvalid(
         type: table.typeName,
-        description: "modify of the row with the key (\(text(before))) was given the row with the key "
+        description:
+          "modify of the row with the key (\(text(before))) was given the row with the key "
           + "(\(text(columns.values))); set the columns that are to change")
     }
     // Not by what was set alone: an instance that was assigned may have been read at another time.
