@@ -8,7 +8,7 @@ struct StorageTable: Sendable {
   /// The name.
   let name: String
 
-  private var quoted: String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+  private var quoted: String { name.asSQLName }
 
   private static let columns: Set<String> = [
     "sequence", "key", "value", "createdAt", "updatedAt",
@@ -54,7 +54,7 @@ struct StorageTable: Sendable {
 
   /// Rebuilds a table as Boutique on Apple systems makes it: without an order, and with times as text.
   private func giveOrder(_ connection: BoutiqueConnection) throws {
-    let fresh = "\"" + (name + " with order").replacing("\"", with: "\"\"") + "\""
+    let fresh = (name + " with order").asSQLName
     func seconds(_ column: String) -> String {
       """
       coalesce(CASE typeof(\(column)) WHEN 'text' THEN (julianday(\(column)) - 2440587.5) * 86400.0 \

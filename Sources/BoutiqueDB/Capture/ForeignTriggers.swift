@@ -222,7 +222,7 @@ enum ForeignTriggers {
     }
 
     private func text(_ text: String) -> String {
-      "'" + text.replacing("'", with: "''") + "'"
+      quoted(text: text)
     }
   }
 }

@@ -3,16 +3,28 @@
 /// Double quotes inside are doubled (SQLite, "SQL Keywords"), so any name is safe, keywords and
 /// quotes included.
 package func quoted(identifier name: String) -> String {
-  guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"" + name + "\"" }
-  return "\""
-    + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-    + "\""
+  enclosed(name, in: UInt8(ascii: "\""))
+}
+
+/// Returns a text between quotation marks, those inside doubled.
+///
+/// By bytes, as SQLite reads it: with a combining mark behind it a quotation mark is another character.
+private func enclosed(_ text: String, in mark: UInt8) -> String {
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(text.utf8.count + 2)
+  bytes.append(mark)
+  for byte in text.utf8 {
+    if byte == mark { bytes.append(byte) }
+    bytes.append(byte)
+  }
+  bytes.append(mark)
+  return String(decoding: bytes, as: UTF8.self)
 }
 
 /// Returns a text as an SQL literal, for the places of `CREATE TABLE` that allow no parameter.
 ///
 /// A NUL would end the statement's text, so a text with one is written by its bytes.
-func quoted(text: String) -> String {
+package func quoted(text: String) -> String {
   guard !text.utf8.contains(0) else {
     let digits = text.utf8.map { byte in
       let hex = String(byte, radix: 16)
@@ -20,6 +32,5 @@ func quoted(text: String) -> String {
     }
     return "CAST(x'\(digits.joined())' AS TEXT)"
   }
-  return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
-    + "'"
+  return enclosed(text, in: UInt8(ascii: "'"))
 }
