@@ -44,7 +44,9 @@ enum DiskLockHolder {
   private static func isStopped(_ pid: pid_t) -> Bool {
     let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/stat") ?? Data()
     // The state stands behind the name, which may have parentheses itself.
-    let state = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.first { $0 != " " }
+    let state = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.first {
+      $0 != " "
+    }
     return state == "T" || state == "t"
   }
 }

@@ -255,7 +255,9 @@ struct KeyFile: Sendable {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     let start = ".\(name)."
     for other in names
-    where other.utf8.starts(with: start.utf8) && other.utf8.suffix(4).elementsEqual(Self.ending.utf8) {
+    where other.utf8.starts(with: start.utf8)
+      && other.utf8.suffix(4).elementsEqual(Self.ending.utf8)
+    {
       wipe("\(directory)/\(other)")
     }
   }
