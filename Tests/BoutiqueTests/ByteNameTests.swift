@@ -7,7 +7,8 @@ import Testing
 /// Names that Unicode takes for the same, and quotation marks that are part of another character.
 @Suite(.timeLimit(.minutes(2))) @MainActor
 struct ByteNameTests {
-  private let (one, two) = ("\u{e9}", "e\u{301}")
+  private let one = "\u{e9}"
+  private let two = "e\u{301}"
 
   @Test func `values whose keys only look the same are two`() async throws {
     try await withSecrets { open, _ in

@@ -1,7 +1,7 @@
 import Boutique
 import BoutiqueDB
 import Foundation
-import Synchronization
+import Glibc
 import TestDatabase
 import Testing
 
@@ -16,6 +16,15 @@ struct SecureKeyTests {
     try process.run()
     process.waitUntilExit()
     try #require(process.terminationStatus == 0)
+  }
+
+  private func refusal(of token: SecurelyStoredValue<String>) -> SecureValueError? {
+    do {
+      try token.set("x")
+      return nil
+    } catch {
+      return error as? SecureValueError
+    }
   }
 
   @Test func `what is left of the database after a power cut opens with the key that is left`()
@@ -123,10 +132,10 @@ struct SecureKeyTests {
   @Test func `no text of 32 characters and no zeros are taken for a key`() async throws {
     try await withSecrets { _, directory in
       let path = directory.file("settings.db")
-      func refusal(_ key: SecureKeySource) async throws -> SecureValueError? {
+      func attempt(_ key: SecureKeySource) async throws -> SecureValueError? {
         let storage = SettingsStorage.path(path, key: key)
         let token = SecurelyStoredValue<String>(key: "token", storage: storage)
-        let error = #expect(throws: SecureValueError.self) { try token.set("x") }
+        let error = refusal(of: token)
         try await storage.close()
         return error
       }
@@ -142,12 +151,15 @@ struct SecureKeyTests {
       ]
       for text in texts {
         setenv(name, text, 1)
-        #expect(isNotGiven(try await refusal(.environment(name))), "\(text)")
+        let error = try await attempt(.environment(name))
+        #expect(isNotGiven(error), "\(text)")
       }
-      #expect(isNotGiven(try await refusal(.bytes([UInt8](repeating: 0, count: 32)))))
+      let first = try await attempt(.bytes([UInt8](repeating: 0, count: 32)))
+      #expect(isNotGiven(first))
       let good = [UInt8](repeating: 1, count: 32)
       let zeros = [UInt8](repeating: 0, count: 32)
-      #expect(isNotGiven(try await refusal(.bytes(good, previous: [zeros]))))
+      let error = try await attempt(.bytes(good, previous: [zeros]))
+      #expect(isNotGiven(error))
     }
   }
 
@@ -155,8 +167,8 @@ struct SecureKeyTests {
   func `a group that is no plain name makes no key file`(_ group: String) async throws {
     let storage = SettingsStorage.shared(group: group)
     let token = SecurelyStoredValue<String>(key: "token", storage: storage)
-    let error = #expect(throws: SecureValueError.self) { try token.set("x") }
-    #expect("\(error as (any Error)?)".contains("plain name"))
+    let error = refusal(of: token)
+    #expect((error?.description ?? "").contains("plain name"))
     #expect(throws: (any Error).self) { try BoutiqueDB.sharedURL(group: group) }
     try? await storage.close()
   }
