@@ -132,7 +132,7 @@ struct SecureKeyTests {
   @Test func `no text of 32 characters and no zeros are taken for a key`() async throws {
     try await withSecrets { _, directory in
       let path = directory.file("settings.db")
-      func attempt(_ key: SecureKeySource) async throws -> SecureValueError? {
+      @MainActor func attempt(_ key: SecureKeySource) async throws -> SecureValueError? {
         let storage = SettingsStorage.path(path, key: key)
         let token = SecurelyStoredValue<String>(key: "token", storage: storage)
         let error = refusal(of: token)
@@ -168,7 +168,8 @@ struct SecureKeyTests {
     let storage = SettingsStorage.shared(group: group)
     let token = SecurelyStoredValue<String>(key: "token", storage: storage)
     let error = refusal(of: token)
-    #expect((error?.description ?? "").contains("plain name"))
+    let text = error.map { "\($0)" } ?? ""
+    #expect(text.contains("plain name"))
     #expect(throws: (any Error).self) { try BoutiqueDB.sharedURL(group: group) }
     try? await storage.close()
   }
