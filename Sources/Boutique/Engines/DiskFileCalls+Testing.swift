@@ -6,7 +6,7 @@ package enum DiskFileTesting {
 
   /// Has the next syncs of a directory fail.
   package static func failSyncs(of directory: String, count: Int) {
-    failing.withLock { $0[ByteText(directory)] = count }
+    failing.withLock { $0[ByteText(directory)] = count > 0 ? count : nil }
   }
 
   static func fails(_ directory: String) -> Bool {
