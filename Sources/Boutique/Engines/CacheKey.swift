@@ -37,16 +37,12 @@ public struct CacheKey: Sendable {
 extension CacheKey: Hashable {
   /// Whether the raw values have the same bytes.
   public static func == (a: CacheKey, b: CacheKey) -> Bool {
-    a.rawValue.utf8.count == b.rawValue.utf8.count && a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
+    a.rawValue.hasBytes(of: b.rawValue)
   }
 
   /// Feeds the bytes of the raw value into the hasher.
   public func hash(into hasher: inout Hasher) {
-    let isFed: Void? = rawValue.utf8.withContiguousStorageIfAvailable { bytes in
-      hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
-    }
-    if isFed == nil { for byte in rawValue.utf8 { hasher.combine(byte) } }
-    hasher.combine(UInt8(0xff))
+    rawValue.hashBytes(into: &hasher)
   }
 }
 

@@ -10,7 +10,8 @@
 // Invariants
 //  1. A file of a key is never changed: another takes its name (rename). So a reader has the old or the new one.
 //  2. A transaction of several files is decided when .journal has its name. Before, none of it can be seen; after,
-//     nobody reads or writes before all of it is done, by whoever comes first.
+//     nobody reads or writes before all of it is done, by whoever comes first. Errors after that moment do not
+//     undo it: the new files stay until it is done.
 //  3. The number of transactions grows before the first file is touched, under the exclusive lock. So whoever
 //     reads under the lock and finds the number as it was has missed nothing.
 //  4. A sequence is given once. The number is on the disk before a file has it; when .lock is lost, the largest
@@ -95,11 +96,9 @@ final class DiskDirectory {
       (index, indexed, gone, goneSince) = ([:], nil, [], 0)
     }
     do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try DirectoryMaking.make(path)
     } catch {
-      throw BoutiqueError.permissionDenied(
-        path: path, message: "the directory cannot be made: \(error.localizedDescription)")
+      throw error.error
     }
     lock = try DiskFileCalls.open(lockPath, O_RDWR | O_CREAT)
   }
@@ -115,7 +114,7 @@ final class DiskDirectory {
       let waited = start.duration(to: clock.now)
       guard waited < lockTimeout else {
         throw BoutiqueError.lockTimeout(
-          LockTimeout(path: lockPath, waited: waited, holder: nil))
+          LockTimeout(path: lockPath, waited: waited, holder: DiskLockHolder.find(lock)))
       }
       usleep(pause)
       pause = min(pause * 2, 10_000)
@@ -194,7 +193,7 @@ final class DiskDirectory {
         for new in journal.moves.keys { unlink(newFile(new)) }
         throw error
       }
-      if !isSingle { try finish(journal) }
+      if !isSingle { try finishDecided() }
       note(journal, sequences, before, counters.transaction)
     }
   }
@@ -264,7 +263,7 @@ final class DiskDirectory {
     return (journal, sequences)
   }
 
-  /// Makes what was staged certain to be done.
+  /// Makes what was staged certain to be done; where it throws, nothing is decided.
   private func decide(_ journal: Journal) throws {
     let new = newFile("journal")
     try DiskFileCalls.create(new, [try JSONEncoder().encode(journal)])
@@ -274,16 +273,28 @@ final class DiskDirectory {
       unlink(new)
       throw error
     }
-    try DiskFileCalls.syncDirectory(path)
   }
 
   /// Does what a transaction that is decided has left to do.
   private func finish() throws {
     guard let data = try DiskFileCalls.contents(of: journalPath) else { return }
+    // The first step must not outlive a power cut without the decision. When this fails, the new files stay,
+    // for whoever comes next.
+    try DiskFileCalls.syncDirectory(path)
     do {
       try finish(try JSONDecoder().decode(Journal.self, from: data))
     } catch is DecodingError {
       throw StoreError.unusableFile(path: journalPath, message: "it cannot be decoded")
+    }
+  }
+
+  /// Finishes a transaction that was decided a moment ago.
+  private func finishDecided() throws {
+    do {
+      try finish()
+    } catch is BoutiqueError {
+      // It is done in any case, sooner or later. An error that does not last is none for the caller.
+      try finish()
     }
   }
 
@@ -327,7 +338,7 @@ final class DiskDirectory {
   }
 
   private func check(_ item: DiskItemFile, _ name: String) throws {
-    guard DiskItemFile.name(of: item.key) == name else {
+    guard DiskItemFile.name(of: item.key).hasBytes(of: name) else {
       throw StoreError.unusableFile(
         path: file(name), message: "it holds the key “\(item.key)”, whose file has another name")
     }

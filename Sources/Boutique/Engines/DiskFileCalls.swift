@@ -94,6 +94,7 @@ enum DiskFileCalls {
   static func syncDirectory(_ path: String) throws {
     let descriptor = try open(path, O_RDONLY | O_DIRECTORY)
     defer { close(descriptor) }
+    guard !DiskFileTesting.fails(path) else { throw failure("fsync", path, EIO) }
     guard fsync(descriptor) == 0 else { throw failure("fsync", path) }
   }
 

@@ -46,7 +46,8 @@ struct DiskItemFile {
     else { throw unusable }
     let keyStart = lineEnd + 1
     guard length < bytes.endIndex - keyStart, bytes[keyStart + length] == UInt8(ascii: "\n"),
-      let key = String(data: bytes[keyStart..<keyStart + length], encoding: .utf8)
+      // (`String(data:encoding:)` takes a byte order mark away.)
+      let key = String(validating: bytes[keyStart..<keyStart + length], as: UTF8.self)
     else { throw .unusableFile(path: path, message: "it is shorter than it says") }
     let file = Self(
       sequence: sequence, created: Date(timeIntervalSince1970: created),

@@ -12,7 +12,7 @@ package enum SharedDatabases {
     var opening: Task<BoutiqueDB, any Error>?
   }
 
-  private static let entries = Mutex<[String: Entry]>([:])
+  private static let entries = Mutex<[ByteText: Entry]>([:])
 
   /// Returns the open database of a path, or opens it; makes the directory, with mode 0700, when it is
   /// missing.
@@ -25,16 +25,17 @@ package enum SharedDatabases {
   ) async throws -> BoutiqueDB {
     let url = url.standardizedFileURL
     let path = url.path(percentEncoded: false)
+    let place = ByteText(path)
     enum Found {
       case open(BoutiqueDB)
       case opening(Task<BoutiqueDB, any Error>)
     }
     let found = entries.withLock { entries -> Found in
-      if let database = entries[path]?.database { return .open(database) }
-      if let opening = entries[path]?.opening { return .opening(opening) }
+      if let database = entries[place]?.database { return .open(database) }
+      if let opening = entries[place]?.opening { return .opening(opening) }
       // Not a part of the caller's task: others may wait for the same.
       let opening = Task.detached { try await open(url, configuration) }
-      entries[path] = Entry(opening: opening)
+      entries[place] = Entry(opening: opening)
       return .opening(opening)
     }
     switch found {
@@ -42,8 +43,8 @@ package enum SharedDatabases {
     case .opening(let opening):
       let result = await opening.result
       entries.withLock { entries in
-        guard entries[path]?.opening == opening else { return }
-        entries[path] = (try? result.get()).map { Entry(database: $0) }
+        guard entries[place]?.opening == opening else { return }
+        entries[place] = (try? result.get()).map { Entry(database: $0) }
       }
       return try result.get()
     }
@@ -65,12 +66,9 @@ package enum SharedDatabases {
     let directory = url.deletingLastPathComponent().path(percentEncoded: false)
     if configuration.createIfMissing, !configuration.readOnly {
       do {
-        try FileManager.default.createDirectory(
-          atPath: directory, withIntermediateDirectories: true,
-          attributes: [.posixPermissions: 0o700])
+        try DirectoryMaking.make(directory)
       } catch {
-        throw BoutiqueError.permissionDenied(
-          path: directory, message: "the directory cannot be made: \(error.localizedDescription)")
+        throw error.error
       }
     }
     return try await BoutiqueDB.open(url: url, configuration: configuration)

@@ -8,13 +8,7 @@ struct StorageTable: Sendable {
   /// The name.
   let name: String
 
-  private var quoted: String { Self.quoted(name) }
-
-  private static func quoted(_ name: String) -> String {
-    // By scalars: a quote with a combining mark is another character, and the same quote for SQLite.
-    let doubled = name.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }
-    return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
-  }
+  private var quoted: String { name.asSQLName }
 
   private static let columns: Set<String> = [
     "sequence", "key", "value", "createdAt", "updatedAt",
@@ -60,7 +54,7 @@ struct StorageTable: Sendable {
 
   /// Rebuilds a table as Boutique on Apple systems makes it: without an order, and with times as text.
   private func giveOrder(_ connection: BoutiqueConnection) throws {
-    let fresh = Self.quoted(name + " with order")
+    let fresh = (name + " with order").asSQLName
     func seconds(_ column: String) -> String {
       """
       coalesce(CASE typeof(\(column)) WHEN 'text' THEN (julianday(\(column)) - 2440587.5) * 86400.0 \

@@ -41,14 +41,16 @@ enum GivenKeyText {
       }
     }
     return try content.withBytes {
-      try keys(in: UnsafeRawBufferPointer(rebasing: $0.prefix(count)), source)
+      try keys(in: UnsafeRawBufferPointer(rebasing: $0.prefix(count)), source, mayBeBytes: true)
     }
   }
 
-  private static func keys(in text: UnsafeRawBufferPointer, _ source: String) throws -> [SecretKey]
-  {
-    if text.count == SecretKey.length {
-      return [try SecretKey(SecretBytes(count: text.count) { $0.copyMemory(from: text) })]
+  /// Returns the keys in a text, or in bytes where the source may hold a key as it is.
+  private static func keys(
+    in text: UnsafeRawBufferPointer, _ source: String, mayBeBytes: Bool = false
+  ) throws -> [SecretKey] {
+    if mayBeBytes, text.count == SecretKey.length {
+      return [try key(SecretBytes(count: text.count) { $0.copyMemory(from: text) }, source)]
     }
     let separators = Array(", \t\r\n".utf8)
     let keys = try text.split(whereSeparator: separators.contains).map { part -> SecretKey in
@@ -58,12 +60,20 @@ enum GivenKeyText {
           source: source,
           message: "a key is 64 hexadecimal digits, or 32 bytes in base64; this is neither")
       }
-      return try SecretKey(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
+      return try key(SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }, source)
     }
     guard !keys.isEmpty else {
       throw SecureValueError.keyNotGiven(source: source, message: "it is empty")
     }
     return keys
+  }
+
+  /// Returns a key of bytes, unless they are what is there when nobody has put a key.
+  static func key(_ bytes: SecretBytes, _ source: String) throws -> SecretKey {
+    guard !bytes.withBytes({ $0.allSatisfy { $0 == 0 } }) else {
+      throw SecureValueError.keyNotGiven(source: source, message: "all its bytes are zero")
+    }
+    return try SecretKey(bytes)
   }
 
   private static func hexadecimal(_ text: [UInt8]) -> [UInt8]? {

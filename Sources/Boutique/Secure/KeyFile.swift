@@ -16,8 +16,12 @@ import Glibc
 //     link, in a directory where nobody else can put another in its place. It is looked at through the
 //     descriptor that is read.
 //
+// A temporary file is locked (flock) by whoever writes it, as long as it has its temporary name. So one that is
+// not locked is a dead process's, and is swept by the next who opens, makes or replaces a key file here. Whoever
+// is robbed of one that it had no time to lock writes another.
+//
 // Making one, and death after each step:
-//  1. write a temporary file      a file with a key that was never used; swept by the next that makes one
+//  1. write a temporary file      a file with a key that was never used; swept
 //  2. sync it                     the same
 //  3. link it                     the key is there, and good; the temporary name is swept as above
 //  4. remove the temporary name   done
@@ -152,17 +156,16 @@ struct KeyFile: Sendable {
     try makeDirectory()
     try checkDirectory()
     for _ in 0..<16 {
-      let temporary = try write([SecretKey.random()])
-      Self.pause(after: .written)
-      let outcome = link(temporary, path) == 0 ? 0 : errno
-      Self.pause(after: .linked)
-      unlink(temporary)
+      let outcome = try withTemporary([SecretKey.random()]) { temporary in
+        let outcome = link(temporary, path) == 0 ? 0 : errno
+        Self.pause(after: .linked)
+        return outcome
+      }
       switch outcome {
       case 0, EEXIST:
         try syncDirectory()
         sweep()
         return
-      // Somebody took this process for dead: its number means another one in a container.
       case ENOENT: continue
       default: throw unusable(outcome)
       }
@@ -172,63 +175,69 @@ struct KeyFile: Sendable {
 
   /// Replaces the file by one with these keys, the one that seals first.
   func replace(with keys: [SecretKey]) throws {
-    let temporary = try write(
-      keys.map { key in
-        try SecretBytes(count: SecretKey.length) { bytes in
-          key.withKey { bytes.copyMemory(from: $0) }
-        }
-      })
-    Self.pause(after: .written)
-    guard rename(temporary, path) == 0 else {
-      let code = errno
-      unlink(temporary)
-      throw unusable(code)
+    let content = try keys.map { key in
+      try SecretBytes(count: SecretKey.length) { bytes in
+        key.withKey { bytes.copyMemory(from: $0) }
+      }
     }
-    Self.pause(after: .replaced)
-    try syncDirectory()
+    for _ in 0..<16 {
+      let outcome = try withTemporary(content) { temporary in
+        guard rename(temporary, path) == 0 else { return errno }
+        Self.pause(after: .replaced)
+        return 0
+      }
+      switch outcome {
+      case 0:
+        try syncDirectory()
+        sweep()
+        return
+      case ENOENT where stamp != nil: continue
+      default: throw unusable(outcome)
+      }
+    }
+    throw unusable(ENOENT)
   }
 
   private func makeDirectory() throws {
     let directory = directory
-    guard mkdir(directory, 0o700) != 0, errno != EEXIST else { return }
     do {
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
+      try DirectoryMaking.make(directory)
     } catch {
       throw SecureValueError.keyFileUnusable(
-        path: path, message: "its directory cannot be made: \(error.localizedDescription)")
+        path: path, message: "its directory cannot be made: \(error.sentence)")
     }
   }
 
-  /// Writes a synced file under a name of its own and returns that.
-  private func write(_ keys: [SecretBytes]) throws -> String {
+  /// Writes a synced file under a name of its own, which is gone after the call.
+  private func withTemporary(
+    _ keys: [SecretBytes], _ body: (_ path: String) -> CInt
+  ) throws -> CInt {
     let number = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     let temporary = "\(directory)/.\(name).\(getpid())-\(number)\(Self.ending)"
     let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw unusable(errno) }
     defer { close(descriptor) }
-    do {
-      // Whatever the umask says.
-      guard fchmod(descriptor, 0o600) == 0 else { throw unusable(errno) }
-      for key in keys {
-        try key.withBytes { bytes in
-          var place = 0
-          while place < bytes.count {
-            let count = Glibc.write(
-              descriptor, bytes.baseAddress.map { $0 + place }, bytes.count - place)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw unusable(errno) }
-            place += count
-          }
+    // It is nothing any more where it was renamed.
+    defer { unlink(temporary) }
+    // Not where the file system has no locks: sweeping will not get one there either.
+    flock(descriptor, LOCK_EX | LOCK_NB)
+    // Whatever the umask says.
+    guard fchmod(descriptor, 0o600) == 0 else { throw unusable(errno) }
+    for key in keys {
+      try key.withBytes { bytes in
+        var place = 0
+        while place < bytes.count {
+          let count = Glibc.write(
+            descriptor, bytes.baseAddress.map { $0 + place }, bytes.count - place)
+          if count < 0, errno == EINTR { continue }
+          guard count > 0 else { throw unusable(errno) }
+          place += count
         }
       }
-      guard fsync(descriptor) == 0 else { throw unusable(errno) }
-      return temporary
-    } catch {
-      unlink(temporary)
-      throw error
     }
+    guard fsync(descriptor) == 0 else { throw unusable(errno) }
+    Self.pause(after: .written)
+    return body(temporary)
   }
 
   private func syncDirectory() throws {
@@ -242,15 +251,30 @@ struct KeyFile: Sendable {
   private static let ending = ".new"
 
   /// Removes what processes that are dead now have left.
-  private func sweep() {
+  func sweep() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     let start = ".\(name)."
-    for other in names where other.hasPrefix(start) && other.hasSuffix(Self.ending) {
-      guard let number = other.dropFirst(start.count).split(separator: "-").first,
-        let process = pid_t(number), kill(process, 0) != 0, errno == ESRCH
-      else { continue }
-      unlink("\(directory)/\(other)")
+    for other in names
+    where other.utf8.starts(with: start.utf8)
+      && other.utf8.suffix(4).elementsEqual(Self.ending.utf8)
+    {
+      wipe("\(directory)/\(other)")
     }
+  }
+
+  /// Removes a temporary file that nobody has locked, and overwrites what it held.
+  private func wipe(_ temporary: String) {
+    let descriptor = open(temporary, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
+      flock(descriptor, LOCK_EX | LOCK_NB) == 0, unlink(temporary) == 0,
+      // Only now: it may be the key file itself, under its first name, or become it up to this moment.
+      fstat(descriptor, &facts) == 0, facts.st_nlink == 0
+    else { return }
+    let zeros = [UInt8](repeating: 0, count: min(Int(facts.st_size), 4096))
+    if pwrite(descriptor, zeros, zeros.count, 0) > 0 { fsync(descriptor) }
   }
 
   private func unusable(_ code: CInt) -> SecureValueError {

@@ -7,12 +7,15 @@ import BoutiqueDB
 //  2. The file changes only inside a write transaction of the database, and whoever seals looks at the
 //     file inside its own: nothing is sealed with a key that is about to go.
 //  3. A row that cannot be opened ends the rotation before anything is changed.
+//  4. A key goes only when all rows are sealed with another *on the disk*. A commit is in the log, which is
+//     not synced, and the key file is: so the log is moved into the database first, all of it, which syncs both.
 //
 //     file      rows       death here leaves
 //     old       old        nothing begun
 //     new old   old        everything readable; what is written is sealed with the new key; the next
 //                          rotation first finishes this one
 //     new old   new        the same
+//     new old   new, synced the same
 //     new       new        done
 //
 // Two that rotate at once take turns, since each step is a transaction: whoever comes second finds a
@@ -28,8 +31,9 @@ extension SettingsStorage {
   /// point, all values stay readable; the next call finishes what was begun.
   ///
   /// - Returns: how many values were sealed anew.
-  /// - Throws: ``SecureValueError`` for the first value that cannot be opened, or the key; an error of the
-  ///   database.
+  /// - Throws: ``SecureValueError`` for the first value that cannot be opened, or the key;
+  ///   ``SecureValueError/rotationUnfinished(path:)`` when somebody who reads for longer than five seconds
+  ///   keeps the new values from being synced, so that the old key must stay; an error of the database.
   @discardableResult
   public func rotateKey() async throws -> Int {
     let engine = engine
@@ -37,7 +41,10 @@ extension SettingsStorage {
     let db = try await engine.database.opened()
     let path = engine.location
     guard let file = vault.file else {
-      return try await db.write { try KeyRotation.sealAnew(vault, path: path, on: $0) }
+      let count = try await db.write { try KeyRotation.sealAnew(vault, path: path, on: $0) }
+      // Who is told that it is done takes the old key away.
+      try await KeyRotation.sync(db)
+      return count
     }
     while true {
       let (count, isNew) = try await db.write { connection in
@@ -51,7 +58,9 @@ extension SettingsStorage {
         }
         return (try KeyRotation.sealAnew(vault, path: path, on: connection), isNew)
       }
-      while try await !db.write({ try KeyRotation.finish(vault, file, path: path, on: $0) }) {}
+      repeat {
+        try await KeyRotation.sync(db)
+      } while try await !db.write({ try KeyRotation.finish(vault, file, path: path, on: $0) })
       if isNew { return count }
     }
   }
@@ -66,6 +75,23 @@ enum KeyRotation {
       try connection.queryOne("SELECT 1 FROM stored_secret LIMIT 1") != nil
     }
     return try vault.ring()
+  }
+
+  /// Waits until all that is committed will outlive a power cut.
+  ///
+  /// Whatever is sealed after it is sealed with the key that stays.
+  fileprivate static func sync(_ db: BoutiqueDB) async throws {
+    if db.path == ":memory:" { return }
+    let end = ContinuousClock.now + .seconds(5)
+    while true {
+      let result = try await db.checkpoint(.full)
+      if !result.isBusy, result.checkpointedFrames >= result.walFrames { return }
+      guard ContinuousClock.now < end else {
+        throw SecureValueError.rotationUnfinished(path: db.path)
+      }
+      // A reader of an older state is in the way, for the time of its transaction.
+      try await Task.sleep(for: .milliseconds(20))
+    }
   }
 
   private static func sealed(

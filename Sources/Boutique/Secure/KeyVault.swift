@@ -12,6 +12,7 @@ final class KeyVault: Sendable {
     /// All that were ever read.
     var known: [[UInt8]: SecretKey] = [:]
     var stamp: KeyFile.Stamp?
+    var isSwept = false
 
     mutating func take(_ keys: [SecretKey]) {
       ring = keys
@@ -85,6 +86,8 @@ final class KeyVault: Sendable {
       state.ring = []
       state.stamp = nil
       guard let (keys, stamp) = try file.read() else { return }
+      if !state.isSwept { file.sweep() }
+      state.isSwept = true
       state.take(keys)
       state.stamp = stamp
     case .environment(let variable):
@@ -93,8 +96,7 @@ final class KeyVault: Sendable {
       if state.ring.isEmpty { state.take(try GivenKeyText.credential(name)) }
     case .given(let given):
       if state.ring.isEmpty { state.take(try given.keys.get()) }
-    case .nowhere(let message):
-      throw SecureValueError.keyFileUnusable(path: "of the storage", message: message)
+    case .nowhere(let error): throw error
     }
   }
 }

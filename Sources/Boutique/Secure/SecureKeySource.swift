@@ -12,8 +12,30 @@ public struct SecureKeySource: Sendable {
     case environment(String)
     case credential(String)
     case given(GivenKeys)
-    /// The place of the file could not be told.
-    case nowhere(String)
+    /// The place of the file could not be told, and why.
+    case nowhere(SecureValueError)
+
+    // Paths and names by their bytes.
+    static func == (a: Kind, b: Kind) -> Bool {
+      switch (a, b) {
+      case (.file(let a, let isOurPlace), .file(let b, let isOthers)):
+        a.hasBytes(of: b) && isOurPlace == isOthers
+      case (.environment(let a), .environment(let b)), (.credential(let a), .credential(let b)):
+        a.hasBytes(of: b)
+      case (.given(let a), .given(let b)): a == b
+      case (.nowhere(let a), .nowhere(let b)): a == b
+      default: false
+      }
+    }
+
+    func hash(into hasher: inout Hasher) {
+      switch self {
+      case .file(let text, _), .environment(let text), .credential(let text):
+        text.hashBytes(into: &hasher)
+      case .given(let keys): hasher.combine(keys)
+      case .nowhere(let error): hasher.combine(error)
+      }
+    }
   }
 
   let kind: Kind
@@ -56,22 +78,33 @@ public struct SecureKeySource: Sendable {
   // MARK: The usual places
 
   static func defaultFile(group: String, filename: String) -> SecureKeySource {
-    ours { try BoutiqueDirectory.data() + "/\(group)/keys/\(filename).key" }
+    // As the database's own place is checked: the key must not come to lie where the database cannot.
+    ours { () throws(SecureValueError) in
+      let place = "\(group)/keys/\(filename).key"
+      guard group.isPlainName else {
+        throw .keyFileUnusable(path: place, message: "a group is a plain name without slashes")
+      }
+      guard filename.isPlainName else {
+        throw .keyFileUnusable(path: place, message: "a filename has no slashes")
+      }
+      return try BoutiqueDirectory.data() + "/" + place
+    }
   }
 
   // A path is no file name; the end of it tells people which database is meant.
   static func defaultFile(database path: String) -> SecureKeySource {
-    ours {
-      let name = path.split(separator: "/").last.map(String.init) ?? "settings"
+    ours { () throws(SecureValueError) in
+      let last = path.utf8.split(separator: UInt8(ascii: "/")).last
+      let name = last.map { String(decoding: $0, as: UTF8.self) } ?? "settings"
       return try BoutiqueDirectory.data() + "/boutique-keys/\(name)-\(hash(path)).key"
     }
   }
 
-  private static func ours(_ path: () throws -> String) -> SecureKeySource {
+  private static func ours(_ path: () throws(SecureValueError) -> String) -> SecureKeySource {
     do {
       return SecureKeySource(kind: .file(path: try path(), isOurPlace: true))
     } catch {
-      return SecureKeySource(kind: .nowhere("\(error)"))
+      return SecureKeySource(kind: .nowhere(error))
     }
   }
 
@@ -97,7 +130,8 @@ final class GivenKeys: Sendable, Hashable {
             throw SecureValueError.keyNotGiven(
               source: "the bytes given", message: "a key has 32 bytes, not \(key.count)")
           }
-          return try SecretKey(SecretBytes(count: key.count) { $0.copyBytes(from: key) })
+          return try GivenKeyText.key(
+            SecretBytes(count: key.count) { $0.copyBytes(from: key) }, "the bytes given")
         }
       })
   }
@@ -107,12 +141,16 @@ final class GivenKeys: Sendable, Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-enum BoutiqueDirectory {
-  /// Returns `$XDG_DATA_HOME`, or what stands in for it.
-  static func data() throws -> String {
-    let environment = ProcessInfo.processInfo.environment
+/// The directory that holds key files.
+package enum BoutiqueDirectory {
+  /// Returns `$XDG_DATA_HOME`, or what stands in for it: as for databases, the home directory of the user's
+  /// entry where there is no `HOME`.
+  package static func data(
+    _ environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(SecureValueError) -> String {
     if let value = environment["XDG_DATA_HOME"], value.hasPrefix("/") { return value }
-    guard let home = environment["HOME"], home.hasPrefix("/") else {
+    let home = environment["HOME"] ?? NSHomeDirectory()
+    guard home.hasPrefix("/") else {
       throw SecureValueError.keyFileUnusable(
         path: "$HOME/.local/share", message: "HOME is not an absolute path")
     }

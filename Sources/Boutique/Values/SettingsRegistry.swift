@@ -5,7 +5,7 @@ import Synchronization
 enum SettingsRegistry {
   private struct State {
     /// Kept until they are closed: the next value of the file shall find it open.
-    var ofFiles: [String: SettingsEngine] = [:]
+    var ofFiles: [ByteText: SettingsEngine] = [:]
     var ofDatabases: [ObjectIdentifier: WeakEngine] = [:]
   }
 
@@ -17,9 +17,9 @@ enum SettingsRegistry {
 
   static func engine(of path: String, _ source: SettingsDatabase.Source) -> SettingsEngine {
     state.withLock { state in
-      if let engine = state.ofFiles[path] { return engine }
+      if let engine = state.ofFiles[ByteText(path)] { return engine }
       let engine = SettingsEngine(SettingsDatabase(source))
-      state.ofFiles[path] = engine
+      state.ofFiles[ByteText(path)] = engine
       return engine
     }
   }
@@ -37,7 +37,7 @@ enum SettingsRegistry {
   }
 
   static func existingEngine(of path: String) -> SettingsEngine? {
-    state.withLock { $0.ofFiles[path] }
+    state.withLock { $0.ofFiles[ByteText(path)] }
   }
 
   static func existingEngine(of db: BoutiqueDB) -> SettingsEngine? {

@@ -172,15 +172,14 @@ final class RegionRecorder {
   private func row(
     of name: String, _ table: TableColumns, where columns: [String], are key: [SQLValue]
   ) throws -> RowKey? {
-    func quoted(_ name: String) -> String { StructuredQueries.quoted(identifier: name) }
     let keyColumns = table.isWithoutRowID ? table.uniqueColumns(ofIndex: nil) : nil
     guard
-      let selected = keyColumns.map({ $0.map(quoted).joined(separator: ", ") })
+      let selected = keyColumns.map({ $0.map { quoted(identifier: $0) }.joined(separator: ", ") })
         ?? table.rowIDName
     else { return nil }
-    let conditions = columns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
+    let conditions = columns.map { "\(quoted(identifier: $0)) = ?" }.joined(separator: " AND ")
     let select = try sqlite.prepare(
-      "SELECT \(selected) FROM main.\(quoted(name)) WHERE \(conditions)")
+      "SELECT \(selected) FROM main.\(quoted(identifier: name)) WHERE \(conditions)")
     defer { select.reset() }
     for (index, value) in key.enumerated() { try select.bind(value, at: Int32(index + 1)) }
     guard try select.step() else { return nil }

@@ -8,7 +8,7 @@ extension BoutiqueDB {
   /// `$HOME/.local/share` stands in where `XDG_DATA_HOME` is not set to an absolute path.
   ///
   /// - Throws: ``BoutiqueError/invalidPath(path:message:)`` for a filename with a slash, or
-  ///   ``BoutiqueError/permissionDenied(path:message:)`` when the directory cannot be made.
+  ///   another ``BoutiqueError`` when the directory cannot be made.
   public static func applicationSupportURL(filename: String = "boutique.db") throws -> URL {
     let base = try xdgDirectory("XDG_DATA_HOME", fallback: ".local/share")
     return try file(filename, in: base + "/" + ProcessInfo.processInfo.processName)
@@ -68,10 +68,16 @@ extension BoutiqueDB {
   }
 
   private static func checkGroup(_ group: String) throws {
-    guard !group.isEmpty, !group.contains("/"), group != ".", group != ".." else {
+    guard isPlainName(group) else {
       throw BoutiqueError.invalidPath(
         path: group, message: "a group is a plain name without slashes")
     }
+  }
+
+  // By bytes: with a combining mark behind it a slash is another character, but not to the kernel.
+  private static func isPlainName(_ name: String) -> Bool {
+    !name.utf8.isEmpty && !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0)
+      && name != "." && name != ".."
   }
 
   static func isInMemory(_ url: URL) -> Bool { url.scheme == "boutique-memory" }
@@ -93,16 +99,13 @@ extension BoutiqueDB {
   }
 
   private static func file(_ filename: String, in directory: String) throws -> URL {
-    guard !filename.isEmpty, !filename.contains("/"), filename != ".", filename != ".." else {
+    guard isPlainName(filename) else {
       throw BoutiqueError.invalidPath(path: filename, message: "a filename has no slashes")
     }
     do {
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
+      try DirectoryMaking.make(directory)
     } catch {
-      throw BoutiqueError.permissionDenied(
-        path: directory, message: "the directory cannot be made: \(error.localizedDescription)")
+      throw error.error
     }
     return URL(filePath: directory, directoryHint: .isDirectory)
       .appending(path: filename, directoryHint: .notDirectory)
