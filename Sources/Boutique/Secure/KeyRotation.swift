@@ -31,9 +31,8 @@ extension SettingsStorage {
   /// point, all values stay readable; the next call finishes what was begun.
   ///
   /// - Returns: how many values were sealed anew.
-  /// - Throws: ``SecureValueError`` for the first value that cannot be opened, or the key;
-  ///   ``SecureValueError/rotationUnfinished(path:)`` when somebody who reads for longer than five seconds
-  ///   keeps the new values from being synced, so that the old key must stay; an error of the database.
+  /// - Throws: ``SecureValueError`` for the first value that cannot be opened, or the key; an error of the
+  ///   database.
   @discardableResult
   public func rotateKey() async throws -> Int {
     let engine = engine
