@@ -8,7 +8,7 @@ import BoutiqueDB
 //     file inside its own: nothing is sealed with a key that is about to go.
 //  3. A row that cannot be opened ends the rotation before anything is changed.
 //  4. A key goes only when all rows are sealed with another *on the disk*. A commit is in the log, which is
-//     not synced, and the key file is: so the log is moved into the database first, all of it, which syncs both.
+//     not synced, and the key file is: so the log is synced first.
 //
 //     file      rows       death here leaves
 //     old       old        nothing begun
@@ -31,9 +31,8 @@ extension SettingsStorage {
   /// point, all values stay readable; the next call finishes what was begun.
   ///
   /// - Returns: how many values were sealed anew.
-  /// - Throws: ``SecureValueError`` for the first value that cannot be opened, or the key;
-  ///   ``SecureValueError/rotationUnfinished(path:)`` when somebody who reads for longer than five seconds
-  ///   keeps the new values from being synced, so that the old key must stay; an error of the database.
+  /// - Throws: ``SecureValueError`` for the first value that cannot be opened, or the key; an error of the
+  ///   database.
   @discardableResult
   public func rotateKey() async throws -> Int {
     let engine = engine
@@ -82,16 +81,21 @@ enum KeyRotation {
   /// Whatever is sealed after it is sealed with the key that stays.
   fileprivate static func sync(_ db: BoutiqueDB) async throws {
     if db.path == ":memory:" { return }
-    let end = ContinuousClock.now + .seconds(5)
-    while true {
-      let result = try await db.checkpoint(.full)
-      if !result.isBusy, result.checkpointedFrames >= result.walFrames { return }
-      guard ContinuousClock.now < end else {
-        throw SecureValueError.rotationUnfinished(path: db.path)
+    // A commit under `.full` syncs the log, with all that is in it; nobody who reads is in its way.
+    var configuration = BoutiqueConfiguration()
+    configuration.synchronous = .full
+    let synced = try await BoutiqueDB.open(path: db.path, configuration: configuration)
+    do {
+      try await synced.write { connection in
+        try connection.execute("UPDATE stored_secret SET sealed = sealed")
       }
-      // A reader of an older state is in the way, for the time of its transaction.
-      try await Task.sleep(for: .milliseconds(20))
+    } catch {
+      await synced.close()
+      throw error
     }
+    await synced.close()
+    // As far as nobody reads, out of the log, too.
+    _ = try? await db.checkpoint(.passive)
   }
 
   private static func sealed(

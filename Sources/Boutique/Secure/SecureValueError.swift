@@ -59,9 +59,6 @@ public enum SecureValueError: Error, Sendable, Hashable {
   case keyFileUnusable(path: String, message: String)
   /// The program was not given a usable key.
   case keyNotGiven(source: String, message: String)
-  /// All values are sealed with the new key, but not yet synced, so the old key is still needed; the next
-  /// rotation finishes it.
-  case rotationUnfinished(path: String)
   /// The system has no memory for a key.
   case noMemory
 }
@@ -96,9 +93,6 @@ extension SecureValueError: CustomStringConvertible, LocalizedError {
       "the key file \(path) cannot be used: \(message)"
     case .keyNotGiven(let source, let message):
       "there is no key in \(source): \(message)"
-    case .rotationUnfinished(let path):
-      "the values of \(path) have a new key, but somebody reads an older state of the file, so that they "
-        + "could not be synced: the old key is still needed; end that reading and rotate again"
     case .noMemory: "there is no memory for a key"
     }
   }
