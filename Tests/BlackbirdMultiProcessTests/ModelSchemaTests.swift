@@ -98,7 +98,7 @@ extension BlackbirdProcesses {
           Issue.record("it went on")
         } catch let error as BlackbirdWorker.Failure {
           #expect(error.name == "BlackbirdTableError")
-          #expect(error.message.contains("another program has altered the table of OldPost"))
+          #expect(error.message.contains("has altered the table Post of OldPost"))
         }
         let before = try await scene.shell("SELECT count(*), count(DISTINCT title) FROM Post")
         for verb in ["model.titles", "model.count"] {

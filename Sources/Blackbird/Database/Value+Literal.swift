@@ -28,13 +28,16 @@ extension Blackbird.Value {
     if text.elementsEqual("NULL".utf8) { return .null }
     if text.count >= 2, text.first == quote, text.last == quote {
       let inner = text.dropFirst().dropLast()
-      return .text(String(Substring(inner)).undoubling("'"))
+      let value = Blackbird.Value.text(String(Substring(inner)).undoubling("'"))
+      // A quote alone ends the text before its end.
+      guard value.sqliteLiteral().utf8.elementsEqual(text) else { return nil }
+      return value
     }
     if text.starts(with: "CAST(".utf8), text.count >= 14,
       text.suffix(9).elementsEqual(" AS TEXT)".utf8)
     {
       return bytes(ofHex: text.dropFirst(5).dropLast(9))
-        .flatMap { String(data: $0, encoding: .utf8) }.map { .text($0) }
+        .flatMap { String(validating: $0, as: UTF8.self) }.map { .text($0) }
     }
     if let data = bytes(ofHex: text[...]) { return .data(data) }
     if let value = Int64(literal) { return .integer(value) }

@@ -34,7 +34,7 @@ public struct ConsumerFeed: AsyncSequence, Sendable {
         return position
       } onEnd: {
         // The name, and the lock file's descriptor, must not outlive the database.
-        box.session.withLock { $0 }?.end()
+        box.session.withLock { $0 }?.cursor.end()
       }, box: box)
   }
 
@@ -64,11 +64,11 @@ final class SessionBox: Sendable {
   let session = Mutex<ConsumerSession?>(nil)
 
   fileprivate func next(_ reader: FeedReader) async throws -> DurableChange? {
-    if let error = session.withLock({ $0?.takeFailure() }) { throw error }
+    if let error = session.withLock({ $0?.cursor.takeFailure() }) { throw error }
     guard let change = try await reader.next(), let session = session.withLock({ $0 }) else {
       return nil
     }
-    return DurableChange(change: change, session: session, ordinal: session.deliver())
+    return DurableChange(change: change, session: session, ordinal: session.cursor.deliver())
   }
 }
 
@@ -100,7 +100,7 @@ public struct DurableChange: Sendable {
   /// - Throws: ``BoutiqueError/consumerInUse(_:)`` when the name belongs to somebody else by now, other
   ///   ``BoutiqueError``s as `write` does; the change then stays unacknowledged, and may be acknowledged again.
   public func acknowledge() async throws {
-    try await session.acknowledge(ordinal, change.token)
+    try await session.cursor.acknowledge(ordinal, change.token)
   }
 
   /// Says that this change and all before it are dealt with, without waiting until that is committed.
@@ -108,11 +108,11 @@ public struct DurableChange: Sendable {
   /// While one is being written, later ones gather, and the newest is written next. Until then a death
   /// brings the changes again. An error is thrown by the feed's next `next()`.
   public func acknowledgeSoon() {
-    session.note(ordinal, change.token)
+    session.cursor.note(ordinal, change.token)
   }
 
   /// How many times the cursor has been written since the session began.
-  package var acknowledgementWrites: Int { session.writeCount }
+  package var acknowledgementWrites: Int { session.cursor.writeCount }
 }
 
 extension BoutiqueDB {

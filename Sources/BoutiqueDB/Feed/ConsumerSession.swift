@@ -24,8 +24,29 @@ import Foundation
 import SharedFileCoordination
 import Synchronization
 
-/// A living session of a durable consumer.
+/// A living session of a durable consumer; the name is given up with the last one who refers to it.
+///
+/// What it does is the cursor's, which a task that writes may hold a moment longer.
 final class ConsumerSession: Sendable {
+  let cursor: ConsumerCursor
+
+  private init(_ cursor: ConsumerCursor) { self.cursor = cursor }
+
+  deinit { cursor.endWhenWritten() }
+
+  /// Begins a session and returns where it goes on.
+  ///
+  /// - Parameter start: where a consumer begins that the database does not know yet.
+  static func begin(
+    _ name: String, start: ChangeToken?, db: BoutiqueDB
+  ) async throws -> (ConsumerSession, LogPosition) {
+    let (cursor, position) = try await ConsumerCursor.begin(name, start: start, db: db)
+    return (ConsumerSession(cursor), position)
+  }
+}
+
+/// The cursor of a session: what was delivered, acknowledged and written.
+final class ConsumerCursor: Sendable {
   private struct Waiter {
     var ordinal: Int
     var continuation: CheckedContinuation<Void, any Error>
@@ -34,6 +55,8 @@ final class ConsumerSession: Sendable {
   private struct State {
     var claim: PlaceClaim?
     var hasEnded = false
+    /// Whether it ends as soon as what was noted is written.
+    var endsWhenWritten = false
     /// How many changes have been given out.
     var delivered = 0
     /// The newest that was acknowledged, and its position.
@@ -66,12 +89,22 @@ final class ConsumerSession: Sendable {
 
   /// Gives up the name.
   func end() {
-    let hadEnded = state.withLock { state in
-      state.claim = nil
-      defer { state.hasEnded = true }
-      return state.hasEnded
+    let (hadEnded, claim) = state.withLock { state in
+      defer { (state.hasEnded, state.claim) = (true, nil) }
+      return (state.hasEnded, state.claim)
     }
+    // Not left to the last one who refers to it: the writer may still hold what it ran.
+    claim?.release()
     if !hadEnded { db.core.consumers.end(name) }
+  }
+
+  /// Gives up the name, now or when what nobody waits for is written.
+  func endWhenWritten() {
+    let isWriting = state.withLock { state in
+      state.endsWhenWritten = true
+      return state.isWriting
+    }
+    if !isWriting { end() }
   }
 
   /// How many times the cursor has been written since the session began.
@@ -84,7 +117,7 @@ final class ConsumerSession: Sendable {
   /// - Parameter start: where a consumer begins that the database does not know yet.
   static func begin(
     _ name: String, start: ChangeToken?, db: BoutiqueDB
-  ) async throws -> (ConsumerSession, LogPosition) {
+  ) async throws -> (ConsumerCursor, LogPosition) {
     let core = db.core
     if name.isEmpty {
       throw BoutiqueError.invalidConfiguration(message: "the name of a consumer is not empty")
@@ -129,7 +162,7 @@ final class ConsumerSession: Sendable {
         return (place, position, claim)
       }
       return (
-        ConsumerSession(name: name, db: db, place: place, owner: owner, claim: claim), position
+        ConsumerCursor(name: name, db: db, place: place, owner: owner, claim: claim), position
       )
     } catch {
       core.consumers.end(name)
@@ -192,38 +225,42 @@ final class ConsumerSession: Sendable {
   }
 
   private func writeNoted() async {
-    while true {
-      let next = state.withLock { state -> (ordinal: Int, token: ChangeToken)? in
-        guard let noted = state.noted, noted.ordinal > state.durable else {
-          state.isWriting = false
-          return nil
-        }
-        return noted
-      }
-      guard let next else { return }
+    while let next = state.withLock({ Self.next(&$0) }) {
       do {
         try await write(next.token)
       } catch {
-        let waiters = state.withLock { state in
+        let (waiters, mustEnd) = state.withLock { state in
           state.isWriting = false
           // The next acknowledgement tries again.
           state.noted = nil
           if state.waiters.isEmpty { state.failure = error }
           defer { state.waiters = [] }
-          return state.waiters
+          return (state.waiters, state.endsWhenWritten)
         }
+        if mustEnd { end() }
         for waiter in waiters { waiter.continuation.resume(throwing: error) }
         return
       }
-      let waiters = state.withLock { state in
+      let (waiters, isDone, mustEnd) = state.withLock { state in
         state.durable = next.ordinal
         state.writes += 1
         let done = state.waiters.filter { $0.ordinal <= next.ordinal }
         state.waiters.removeAll { $0.ordinal <= next.ordinal }
-        return done
+        // Before anybody is resumed, who may let go of the session at once.
+        let isDone = Self.next(&state) == nil
+        return (done, isDone, isDone && state.endsWhenWritten)
       }
+      if mustEnd { end() }
       for waiter in waiters { waiter.continuation.resume() }
+      if isDone { return }
     }
+  }
+
+  /// Returns what is to be written next; when there is nothing, the writing is over.
+  private static func next(_ state: inout State) -> (ordinal: Int, token: ChangeToken)? {
+    if let noted = state.noted, noted.ordinal > state.durable { return noted }
+    state.isWriting = false
+    return nil
   }
 
   private func write(_ token: ChangeToken) async throws {

@@ -7,9 +7,12 @@
 // owner keeps account of those. When the lock file is deleted and made anew, a claim on the old file
 // means nothing on the new one; what must not happen twice needs a second guard.
 
+import Synchronization
+
 /// One place, owned until it is released or let go of.
 package final class PlaceClaim: Sendable {
   private let file: LockFile
+  private let isHeld = Atomic(true)
   /// Which place.
   package let place: Int64
 
@@ -21,9 +24,15 @@ package final class PlaceClaim: Sendable {
   /// Whether the lock file is still the one that others open.
   package var isEffective: Bool { file.isAtItsPath }
 
-  deinit {
+  /// Gives the place up, whoever still refers to this.
+  ///
+  /// Once only: the next one to have it may lock it through the same descriptor.
+  package func release() {
+    guard isHeld.exchange(false, ordering: .acquiringAndReleasing) else { return }
     ByteLock.unlock(LockFileLayout.placeByte(place), of: file.descriptor)
   }
+
+  deinit { release() }
 }
 
 /// What came of asking for a place.

@@ -190,7 +190,8 @@ enum SchemaJudgement: Sendable {
     let place = try SchemaHistory.place(of: table, on: connection)
     guard wasUsed || place == .older else {
       // A version that was left out here may be older than the one that added these columns.
-      if place == .unknown, !difference.dropped.isEmpty,
+      // One that is to drop columns says so.
+      if place == .unknown, !difference.dropped.isEmpty, !table.allowsColumnDataDeletion,
         try SchemaHistory.isAltered(table, on: connection)
       {
         let columns = difference.dropped.map(\.name).joined(separator: ", ")
