@@ -75,7 +75,8 @@ extension BoutiqueDB {
     try checkIsNoFileOfOurs(destination)
     if !overwrite, FileFacts.exists(destination) {
       throw BoutiqueError.invalidPath(
-        path: destination, message: "it exists already; pass overwrite: true to replace it, or give another path")
+        path: destination,
+        message: "it exists already; pass overwrite: true to replace it, or give another path")
     }
     let mode = core.configuration.filePermissions.mode
     if core.pool == nil {
