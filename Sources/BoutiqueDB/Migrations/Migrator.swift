@@ -49,7 +49,7 @@ struct Migrator: Sendable {
         return try writer.committing(since: .now()) { connection in
           try body(connection)
           if let error = connection.fatalError { throw error }
-          if writer.collector.hasSchemaChange { try checkForeignKeys(on: connection) }
+          if !writer.collector.isEmpty { try checkForeignKeys(on: connection) }
         }
       } catch let violation as ForeignKeyViolation {
         throw BoutiqueError.migrationFailed(id: id, message: "\(violation)")

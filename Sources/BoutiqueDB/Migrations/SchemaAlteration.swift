@@ -4,7 +4,7 @@ extension BoutiqueDB {
   /// For schemas that a program derives from its models, whenever it first uses them. What is there is
   /// looked up in the same transaction that alters it, so processes that do the same at the same moment
   /// do it once: let the closure look before it acts. Foreign keys are not enforced while it runs, so that
-  /// tables can be rebuilt, and are checked before it is committed when the schema was changed. A closure
+  /// tables can be rebuilt, and are checked before it is committed when anything was changed. A closure
   /// that finds nothing to do changes nothing, and nobody hears of it.
   ///
   /// - Parameters:
