@@ -9,6 +9,8 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("ExistentialAny"),
+  // Places where the stress harness may disturb a process; see `FaultPoint`.
+  .define("FAULT_POINTS", .when(configuration: .debug)),
 ]
 
 // The macros use the SwiftSyntax that comes with the toolchain, so that nobody has to build it. That
@@ -84,18 +86,24 @@ let package = Package(
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .target(name: "CLinuxShims"),
 
+    // Where the stress harness takes hold of the library; empty in release builds.
+    .target(name: "FaultPoints", swiftSettings: strict),
+
     // The three rooms that do not know each other.
     .target(
       name: "StructuredQueries", dependencies: ["StructuredQueriesPlugin"], swiftSettings: strict),
     .target(name: "SQLiteConnection", dependencies: ["CSQLite"], swiftSettings: strict),
     .target(
-      name: "SharedFileCoordination", dependencies: ["CInotifyTools", "CLinuxShims"],
+      name: "SharedFileCoordination",
+      dependencies: ["CInotifyTools", "CLinuxShims", "FaultPoints"],
       swiftSettings: strict),
 
     // The engine.
     .target(
       name: "BoutiqueDB",
-      dependencies: ["StructuredQueries", "SQLiteConnection", "SharedFileCoordination"],
+      dependencies: [
+        "StructuredQueries", "SQLiteConnection", "SharedFileCoordination", "FaultPoints",
+      ],
       swiftSettings: strict),
 
     // The other two interfaces.
@@ -149,6 +157,34 @@ let package = Package(
     .executableTarget(
       name: "boutique-converge", dependencies: ["ConvergenceChecker", "CommandLineSupport"],
       path: "StressTests/boutique-converge", swiftSettings: strict),
+
+    // The stress harness: what happened and whether it may, what goes wrong, what is shown of it, what is
+    // done, and the program.
+    .target(
+      name: "StressHistory", path: "StressTests/StressHistory", swiftSettings: strict),
+    .target(
+      name: "CFaultVFS", path: "StressTests/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(
+      name: "StressFaults",
+      dependencies: ["CFaultVFS", "FaultPoints", "ProcessHarness", "StressHistory"],
+      path: "StressTests/StressFaults", swiftSettings: strict),
+    .target(
+      name: "StressReport", dependencies: ["StressFaults", "StressHistory"],
+      path: "StressTests/StressReport", swiftSettings: strict),
+    .target(
+      name: "StressHarness",
+      dependencies: [
+        "Boutique", "Blackbird", "BoutiqueDB", "ConvergenceChecker", "FaultPoints",
+        "ProcessHarness", "StressFaults", "StressHistory", "StressReport",
+      ],
+      path: "StressTests/StressHarness", swiftSettings: strict),
+    .executableTarget(
+      name: "boutique-stress",
+      dependencies: [
+        "CommandLineSupport", "FaultPoints", "StressFaults", "StressHarness", "StressHistory",
+        "StressReport",
+      ],
+      path: "StressTests/boutique-stress", swiftSettings: strict),
 
     // Test support.
     .target(
@@ -238,6 +274,13 @@ let package = Package(
     .testTarget(
       name: "ConvergenceTests",
       dependencies: ["ConvergenceChecker", "ProcessHarness", "TestDatabase", "boutique-converge"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "StressHarnessTests",
+      dependencies: [
+        "BoutiqueDB", "FaultPoints", "ProcessHarness", "StressFaults", "StressHarness",
+        "StressHistory", "StressReport", "TestDatabase", "boutique-stress",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ProcessHarnessTests", dependencies: ["ProcessHarness", "boutique-test-worker"],

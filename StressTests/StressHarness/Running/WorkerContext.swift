@@ -1,0 +1,77 @@
+package import BoutiqueDB
+import Foundation
+package import StressHistory
+import StressReport
+import Synchronization
+
+/// What a worker process has to work with.
+package final class WorkerContext: Sendable {
+  package let run: RunContext
+  /// The process's place, from 0; a process that is started in place of a dead one has the same.
+  package let place: Int
+  /// The number of the start, unique in the run.
+  package let start: Int
+  /// Where it writes what it does.
+  package let log: HistoryLog
+  private let isEnding = Atomic(false)
+
+  init(run: RunContext, place: Int, start: Int) throws {
+    self.run = run
+    self.place = place
+    self.start = start
+    log = try HistoryLog(path: run.historyFile(start: start), process: start)
+  }
+
+  /// Whether the run's time is over.
+  package var shouldEnd: Bool { isEnding.load(ordering: .acquiring) }
+
+  func end() { isEnding.store(true, ordering: .releasing) }
+
+  /// Random numbers of this start and a purpose.
+  package func random(_ purpose: String) -> SeededRandom {
+    SeededRandom(seed: run.plan.seed &+ UInt64(start) &* 0x9e37_79b9, purpose: purpose)
+  }
+
+  /// Opens the run's database, again and again while faults prevent it.
+  package func open(
+    _ change: (inout BoutiqueConfiguration) -> Void = { _ in }
+  ) async throws -> BoutiqueDB {
+    var configuration = run.configuration(label: "worker \(place)")
+    change(&configuration)
+    while true {
+      do {
+        return try await BoutiqueDB.open(path: run.database, configuration: configuration)
+      } catch {
+        if shouldEnd || run.plan.faults.isEmpty { throw error }
+        log.note(.trouble, "open", "\(error)")
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
+  }
+
+  /// Does one operation and writes it down, with what came of it.
+  ///
+  /// - Parameter body: returns the steps with what was read.
+  /// - Returns: the steps, or `nil` when it failed.
+  @discardableResult
+  package func operate(
+    _ name: String, client: Int = 0, _ steps: [Step] = [],
+    _ body: () async throws -> [Step]
+  ) async -> [Step]? {
+    let operation = log.begin(name, client: client, steps)
+    do {
+      let steps = try await body()
+      log.end(operation, .done, steps: steps)
+      return steps
+    } catch {
+      log.end(operation, Self.outcome(of: error), error: error)
+      return nil
+    }
+  }
+
+  /// Whether an operation that ended with the error may have had an effect.
+  package static func outcome(of error: any Error) -> OperationRecord.Outcome {
+    // Until the kinds that leave no trace are told apart, none is trusted.
+    .unknown
+  }
+}
