@@ -31,11 +31,7 @@ package enum WorkerProgram {
       if let sabotage = run.plan.sabotage.flatMap(Sabotage.init) { Sabotage.turnOn(sabotage) }
       let context = try WorkerContext(run: run, place: place, start: start)
       say("ready")
-      let (lines, continuation) = AsyncStream.makeStream(of: String.self)
-      Thread.detachNewThread {
-        while let line = readLine() { continuation.yield(line) }
-        continuation.finish()
-      }
+      let lines = StandardInput.lines()
       var commands = lines.makeAsyncIterator()
       guard await commands.next() == "go" else { return 0 }
       let listening = Task {
