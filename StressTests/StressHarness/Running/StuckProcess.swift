@@ -9,11 +9,11 @@ enum StuckProcess {
     let program =
       URL(filePath: run.program).deletingLastPathComponent().path + "/boutique-locks"
     guard FileManager.default.isExecutableFile(atPath: program) else { return "" }
-    return await withChildProcesses { children in
-      guard let child = try? await children.start(ChildCommand(program, [run.database])),
-        (try? await child.exit(within: .seconds(20))) != nil
-      else { return "" }
-      return child.takeLines().joined(separator: "\n")
+    let lines = try? await withChildProcesses { children in
+      let child = try await children.start(ChildCommand(program, [run.database]))
+      _ = try await child.exit(within: .seconds(20))
+      return child.takeLines()
     }
+    return lines?.joined(separator: "\n") ?? ""
   }
 }
