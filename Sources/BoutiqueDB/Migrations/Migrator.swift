@@ -1,3 +1,4 @@
+import FaultPoints
 import Foundation
 import SQLiteConnection
 
@@ -82,6 +83,7 @@ struct Migrator: Sendable {
         if let error = connection.fatalError { throw error }
         try Self.checkForeignKeys(on: connection)
         try remember(migration, on: writer.sqlite)
+        FaultPoint.reach(.inMigration)
       }
     } catch {
       guard let applied else { throw error }
