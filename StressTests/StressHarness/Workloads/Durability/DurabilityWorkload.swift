@@ -39,10 +39,9 @@ package struct DurabilityWorkload: Workload {
       "head", worker,
       problem: { before, head in
         before.flatMap { head < $0 ? "went back from \($0) to \(head)" : nil }
-      }
-    ) {
-      try $0.queryOne("SELECT max(position) FROM entry")?.decode(0, as: Int64?.self) ?? 0
-    }
+      },
+      fetch: { try $0.queryOne("SELECT max(position) FROM entry")?.decode(0, as: Int64?.self) ?? 0 }
+    )
     let directory = worker.run.directory
     let feed = FeedCopy(
       "from a token", tables: ["tally"], worker, file: directory + "/feed-\(worker.place)")

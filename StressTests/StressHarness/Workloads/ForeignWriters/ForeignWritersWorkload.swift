@@ -53,10 +53,8 @@ package struct ForeignWritersWorkload: Workload {
   private func workWithLibrary(_ worker: WorkerContext) async throws {
     let db = try await worker.open()
     let live = LiveMirror<ForeignLedger.State>(
-      "ledger", worker, problem: { before, state in state.problem(after: before) }
-    ) {
-      try ForeignLedger.State($0)
-    }
+      "ledger", worker, problem: { before, state in state.problem(after: before) },
+      fetch: { try ForeignLedger.State($0) })
     let feed = FeedCopy("ledger", tables: ["counter", "account", "entry"], worker)
     try await worker.following([{ await live.follow(db) }, { await feed.follow(db) }]) {
       try await worker.withClients(3) { client in
