@@ -1,4 +1,5 @@
 import BoutiqueDB
+import FaultPoints
 
 // Giving all secure values of a database a new key while other processes read and write them.
 //
@@ -55,7 +56,9 @@ extension SettingsStorage {
           try KeyRotation.openAll(vault, path: path, on: connection)
           try file.replace(with: [try SecretKey(SecretKey.random()), current[0]])
         }
-        return (try KeyRotation.sealAnew(vault, path: path, on: connection), isNew)
+        let count = try KeyRotation.sealAnew(vault, path: path, on: connection)
+        if Sabotage.hastyRotation.isOn { try file.replace(with: [try vault.ring()[0]]) }
+        return (count, isNew)
       }
       repeat {
         try await KeyRotation.sync(db)
