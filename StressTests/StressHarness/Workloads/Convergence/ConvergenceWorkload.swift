@@ -4,6 +4,7 @@ import FaultPoints
 import Foundation
 package import StressFaults
 package import StressHistory
+import StressReport
 
 /// The scenarios of `boutique-converge`: random schemas, statements, queries and feeds of several programs,
 /// which must agree at every quiet point.

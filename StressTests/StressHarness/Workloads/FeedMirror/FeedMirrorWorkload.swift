@@ -2,6 +2,7 @@ import BoutiqueDB
 import Foundation
 package import StressFaults
 package import StressHistory
+import StressReport
 
 /// Durable consumers that keep a mirror of a table in a file of their own, while the log is pruned hard.
 ///

@@ -1,6 +1,7 @@
 import BoutiqueDB
 import StressFaults
 import StressHistory
+import StressReport
 import Synchronization
 
 /// A copy of the table `item` in a database of its own, with the place in the feed up to which it is one.

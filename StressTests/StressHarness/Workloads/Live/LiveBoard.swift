@@ -1,4 +1,5 @@
 import StressHistory
+import StressReport
 import Synchronization
 
 /// What the live queries of a process show at this moment, and what was wrong with their values.

@@ -1,5 +1,6 @@
 import Blackbird
 import BoutiqueDB
+import Observation
 import StressHistory
 
 /// The live queries of a process; each of them begins again when it fails.

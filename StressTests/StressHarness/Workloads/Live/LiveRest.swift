@@ -1,5 +1,6 @@
 import BoutiqueDB
 import StressHistory
+import StressReport
 
 // Rests, so that a change that was missed is not made good by the next one.
 //

@@ -3,6 +3,7 @@ import BoutiqueDB
 import Foundation
 package import StressFaults
 package import StressHistory
+import StressReport
 
 /// Live queries of all kinds in all processes, while all of them write.
 ///

@@ -2,6 +2,7 @@ import BoutiqueDB
 import Foundation
 package import StressFaults
 package import StressHistory
+import StressReport
 
 /// Programs of many versions that open one database, each with the migrations that it knows.
 ///

@@ -1,6 +1,7 @@
 import Boutique
 import Foundation
 import StressHistory
+import StressReport
 
 /// One process's secrets.
 @MainActor

@@ -3,6 +3,7 @@ import BoutiqueDB
 import Foundation
 package import StressFaults
 package import StressHistory
+import StressReport
 
 /// Secrets that all processes read and write while one of them rotates the key.
 ///

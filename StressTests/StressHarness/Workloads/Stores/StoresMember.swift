@@ -3,6 +3,7 @@ import Boutique
 import BoutiqueDB
 import Foundation
 import StressHistory
+import StressReport
 
 /// One process's store, value and models.
 @MainActor
@@ -17,13 +18,16 @@ final class StoresMember {
   private let value: StoredValue<Int>
   private let store: Store<StoresItem>
 
-  init(db: BoutiqueDB, models: Blackbird.Database, worker: WorkerContext) async throws {
+  init(db: BoutiqueDB, models: Blackbird.Database, worker: WorkerContext) {
     self.db = db
     self.models = models
     self.worker = worker
     storage = .database(db)
     value = StoredValue(wrappedValue: 0, key: StoresWorkload.valueKey, storage: storage)
     store = Store<StoresItem>(storage: SQLiteStorageEngine(database: db))
+  }
+
+  func load() async throws {
     while true {
       do {
         try await store.itemsHaveLoaded()

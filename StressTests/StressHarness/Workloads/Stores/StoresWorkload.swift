@@ -4,6 +4,7 @@ import BoutiqueDB
 import Foundation
 package import StressFaults
 package import StressHistory
+import StressReport
 
 /// A model whose rows all processes count on.
 struct StoresCounter: BlackbirdModel {
@@ -53,7 +54,8 @@ package struct StoresWorkload: Workload {
   package func work(_ worker: WorkerContext) async throws {
     let db = try await worker.open()
     let models = try await openModels(worker)
-    let member = try await StoresMember(db: db, models: models, worker: worker)
+    let member = await StoresMember(db: db, models: models, worker: worker)
+    try await member.load()
     await withTaskGroup { group in
       group.addTask { await member.keepItems() }
       group.addTask { await member.countValue() }
