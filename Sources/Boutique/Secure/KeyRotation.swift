@@ -57,7 +57,9 @@ extension SettingsStorage {
           try file.replace(with: [try SecretKey(SecretKey.random()), current[0]])
           FaultPoint.reach(.inKeyRotation)
         }
-        return (try KeyRotation.sealAnew(vault, path: path, on: connection), isNew)
+        let count = try KeyRotation.sealAnew(vault, path: path, on: connection)
+        if Sabotage.hastyRotation.isOn { try file.replace(with: [try vault.ring()[0]]) }
+        return (count, isNew)
       }
       repeat {
         try await KeyRotation.sync(db)

@@ -81,7 +81,7 @@ final class LogPruner {
     let oldest = try token(of: "SELECT first FROM boutiquedb_cdc ORDER BY token LIMIT 1") ?? newest
     let byRows = try tokenBeyond(rows: retention.rows) ?? 0
     var cut = max(byRows, try tokenBeyondAge(time: time))
-    if cut > floor {
+    if cut > floor, !Sabotage.noPruneGuard.isOn {
       cut = floor
       // Cheap to rule out: each record takes a number at least.
       if newest - oldest >= Int64(retention.hardRows),

@@ -87,7 +87,7 @@ final class Writer {
   /// Serves writes until the gate is closed and empty.
   func run() {
     while let first = gate.waitForWork() {
-      guard let coordination, !first.isRead else {
+      guard let coordination, !first.isRead, !Sabotage.noLease.isOn else {
         serve()
         continue
       }
@@ -295,7 +295,7 @@ final class Writer {
   func begin(since start: MonotonicTime, _ cancellation: CancellationFlag?) throws {
     let transaction = try transaction()
     do {
-      try transaction.begin()
+      if Sabotage.noLease.isOn { try sqlite.execute("BEGIN") } else { try transaction.begin() }
     } catch {
       // A time limit that is over here has been waited away: that is a matter of the lock.
       if let cancellation, !cancellation.end(), cancellation.isCancelled {

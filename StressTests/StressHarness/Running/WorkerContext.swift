@@ -59,7 +59,7 @@ package final class WorkerContext: Sendable {
   @discardableResult
   package func operate(
     _ name: String, client: Int = 0, _ steps: [Step] = [],
-    _ body: () async throws -> [Step]
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> [Step]
   ) async -> [Step]? {
     let operation = log.begin(name, client: client, steps)
     do {

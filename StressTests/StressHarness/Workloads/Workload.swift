@@ -37,6 +37,12 @@ package enum Workloads {
     LongReadersWorkload.self,
     ForeignWritersWorkload.self,
     DurabilityWorkload.self,
+    ConvergenceWorkload.self,
+    LiveWorkload.self,
+    FeedMirrorWorkload.self,
+    MigrationsWorkload.self,
+    StoresWorkload.self,
+    SecretsWorkload.self,
   ]
 
   /// The workload of that name.
