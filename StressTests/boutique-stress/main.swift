@@ -1,4 +1,5 @@
 import Foundation
+import StressFaults
 import StressHarness
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -8,4 +9,5 @@ let program =
 if arguments.first == WorkerProgram.option {
   exit(await WorkerProgram.run(Array(arguments.dropFirst()), program: program))
 }
+if arguments.first == FaultProbe.option { exit(FaultProbe.run(Array(arguments.dropFirst()))) }
 exit(await StressProgram.run(arguments, program: program))

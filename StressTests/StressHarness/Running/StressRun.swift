@@ -44,7 +44,8 @@ package actor StressRun {
     }
     try JSONEncoder().encode(run.plan).write(to: URL(filePath: run.planFile))
     injector = try FaultInjector(
-      control: run.control, database: run.database, processes: run.plan.processes)
+      control: run.control, database: run.database, processes: run.plan.processes,
+      kinds: run.plan.faults)
   }
 
   /// Runs it.
@@ -103,6 +104,7 @@ package actor StressRun {
     }
     await injector.endAll()
     try await endAll()
+    try await injector.close()
     return began
   }
 
