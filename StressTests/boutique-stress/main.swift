@@ -1,4 +1,5 @@
 import Foundation
+import StressFaults
 import StressHarness
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -11,4 +12,5 @@ if arguments.first == WorkerProgram.option {
 if arguments.first == ConvergenceRole.option {
   exit(await ConvergenceRole.run(Array(arguments.dropFirst())))
 }
+if arguments.first == FaultProbe.option { exit(FaultProbe.run(Array(arguments.dropFirst()))) }
 exit(await StressProgram.run(arguments, program: program))
