@@ -1,7 +1,7 @@
 /// How often which time was met: both axes logarithmic, because one slow operation among a million is what the
 /// drawing is looked at for.
 enum DistributionChart {
-  private static let left = 64.0
+  private static let left = 70.0
   private static let right = PageStyle.chartWidth - 16
   private static let top = 66.0
   private static let height = 150.0
@@ -57,7 +57,7 @@ enum DistributionChart {
       canvas.line(x, y - 10, x, top + height, "marker")
       let isRight = x > (left + right) / 2
       canvas.text(
-        "\(name) \(FigureText.time(value))", x: isRight ? x - 6 : x + 6, y: y, "title",
+        "\(name) \(FigureText.time(value))", x: isRight ? x - 6 : x + 6, y: y, "label",
         anchor: isRight ? .end : .start)
     }
   }

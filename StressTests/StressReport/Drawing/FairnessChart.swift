@@ -33,11 +33,11 @@ enum FairnessChart {
   }
 
   private static func columns(_ places: [RunFigures.Place], _ name: String) -> Canvas {
-    let (left, top, height) = (64.0, 10.0, 130.0)
+    let (left, top, height) = (70.0, 10.0, 130.0)
     var canvas = Canvas(width: width, height: top + height + 26, title: "operations by \(name)")
     let greatest = Double(max(1, places.map(\.outcomes.done).max() ?? 1))
     let scale = Scale(.linear, values: 0...greatest * 1.05, from: top + height, to: top)
-    for mark in scale.marks(about: 3) {
+    for mark in scale.marks(about: 4) {
       canvas.line(left, scale.place(mark), width - 4, scale.place(mark), "grid")
       canvas.text(
         FigureText.short(mark), x: left - 6, y: scale.place(mark) + 4, "soft", anchor: .end)

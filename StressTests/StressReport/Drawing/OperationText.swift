@@ -36,11 +36,11 @@ package enum OperationText {
     }
   }
 
-  /// When it began, from the run's beginning, and how long it took.
+  /// When it began, counted from another moment, and how long it took.
   package static func times(_ operation: OperationRecord, from origin: Int64) -> String {
     let began = operation.began - origin
-    let start = (began < 0 ? "−" : "") + FigureText.time(abs(began))
-    guard let ended = operation.ended else { return "at \(start)" }
-    return "at \(start), took \(FigureText.time(max(0, ended - operation.began)))"
+    let start = (began < 0 ? "−" : "+") + FigureText.time(abs(began))
+    guard let ended = operation.ended else { return start }
+    return "\(start), took \(FigureText.time(max(0, ended - operation.began)))"
   }
 }

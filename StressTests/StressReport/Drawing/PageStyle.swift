@@ -11,7 +11,7 @@ enum PageStyle {
       --amber: #d9a520; --band: #8b93a11f; --badge: #fbe9ea; --box: #eef4fb; --boxRed: #fbe9ea; }
     @media (prefers-color-scheme: dark) { :root {
       --page: #14171b; --card: #1d2126; --ink: #e7eaee; --soft: #9fa8b3; --rule: #363d46;
-      --blue: #6ba6e8; --pale: #34577f; --orange: #f0a252; --red: #ff7a80; --green: #63c48a;
+      --blue: #6ba6e8; --pale: #5a7da6; --orange: #f0a252; --red: #ff7a80; --green: #63c48a;
       --amber: #d8b04a; --band: #aab4c21f; --badge: #43262a; --box: #24303e; --boxRed: #43262a; } }
     * { box-sizing: border-box; }
     body { margin: 0 auto; padding: 16px; max-width: 1120px; background: var(--page);
@@ -19,7 +19,8 @@ enum PageStyle {
     h1 { font-size: 24px; margin: 8px 0 4px; } h2 { font-size: 20px; margin: 32px 0 4px; }
     h3 { font-size: 15px; margin: 0 0 6px; }
     a { color: var(--blue); }
-    p { margin: 4px 0 10px; } .soft { color: var(--soft); }
+    p { margin: 4px 0 10px; } .told { white-space: pre-line; }
+    ol { margin: 6px 0; padding-left: 24px; } .soft { color: var(--soft); }
     .verdict { font-weight: 600; } .good { color: var(--green); } .bad { color: var(--red); }
     .card { background: var(--card); border: 1px solid var(--rule); border-radius: 8px;
       padding: 12px; margin: 0 0 12px; break-inside: avoid; }
@@ -27,13 +28,14 @@ enum PageStyle {
     .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr));
       gap: 12px; align-items: start; } .columns > div { min-width: 0; }
     .scroll { overflow-x: auto; }
-    .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(128px, 1fr)); gap: 8px;
+    .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(132px, 1fr)); gap: 8px;
       margin: 8px 0 12px; }
     .tile { background: var(--card); border: 1px solid var(--rule); border-radius: 8px;
-      padding: 6px 10px; } .tile b { display: block; font-size: 18px; font-weight: 600; }
+      padding: 6px 10px; } .tile b { display: block; font-size: 17px; font-weight: 600;
+      white-space: nowrap; }
     .tile span { color: var(--soft); font-size: 13px; }
-    table { border-collapse: collapse; width: 100%; font-size: 14px; }
-    th, td { padding: 3px 12px 3px 0; text-align: right; white-space: nowrap;
+    table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
+    th, td { padding: 3px 9px 3px 0; text-align: right; white-space: nowrap;
       font-variant-numeric: tabular-nums; border-bottom: 1px solid var(--rule); }
     th { color: var(--soft); font-weight: 500; }
     th.word, td.word { text-align: left; }
@@ -48,6 +50,7 @@ enum PageStyle {
     svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
     svg .soft { fill: var(--soft); } svg .title { font-weight: 600; }
     svg .mono { font: 12px ui-monospace, monospace; }
+    svg .label { font-weight: 600; paint-order: stroke; stroke: var(--card); stroke-width: 5px; }
     svg .halo { paint-order: stroke; stroke: var(--card); stroke-width: 4px; fill: var(--red);
       font-weight: 600; }
     .grid { stroke: var(--rule); stroke-width: 1; } .axis { stroke: var(--soft); stroke-width: 1; }
@@ -66,7 +69,7 @@ enum PageStyle {
     .lane { stroke: var(--rule); stroke-dasharray: 2 4; }
     .edge { fill: none; stroke: var(--red); stroke-width: 1.8; } .head { fill: var(--red); }
     .marker { stroke: var(--orange); stroke-width: 1.4; stroke-dasharray: 4 3; }
-    @media (max-width: 600px) { body { padding: 10px; } svg.chart text { font-size: 17px; } }
+    @media (max-width: 600px) { body { padding: 10px; } svg.chart text { font-size: 16px; } }
     @media print { body { max-width: none; } }
     """
 }

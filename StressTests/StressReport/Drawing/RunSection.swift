@@ -45,11 +45,17 @@ struct RunSection {
   private func violation(_ violation: Violation, _ index: Int) -> String {
     var parts = [
       Markup.element("h3", "class=\"bad\"", text: violation.check),
-      Markup.element("p", text: violation.text),
+      Markup.element("p", "class=\"told\"", text: violation.text),
     ]
-    if !violation.operations.isEmpty {
-      let figure = ViolationFigure(violation, of: run).svg(number: number * 1000 + index)
-      parts.append("<div class=\"scroll\">\(figure)</div>")
+    if let first = violation.operations.first {
+      let figure = ViolationFigure(violation, of: run)
+      parts.append(
+        Markup.element(
+          "p", "class=\"soft\"",
+          text: "Times from the first of them, \(FigureText.time(max(0, first.began - run.began))) "
+            + "after the run's beginning. Boxes side by side overlapped in time."))
+      parts.append("<div class=\"scroll\">\(figure.svg(number: number * 1000 + index))</div>")
+      parts.append(figure.edgeList)
       let rest = violation.operations.count - ViolationFigure.limit
       if rest > 0 {
         parts.append(
@@ -57,20 +63,20 @@ struct RunSection {
             "p", "class=\"soft\"", text: "\(FigureText.amount(rest, "operation")) more in the file."
           ))
       }
-      parts.append(list(violation.operations))
+      parts.append(list(violation.operations, from: first.began))
     }
     parts.append(Markup.element("pre", text: commands))
     return "<div class=\"card violation\">\(parts.joined())</div>"
   }
 
   /// The same as text, for reading and copying.
-  private func list(_ operations: [OperationRecord]) -> String {
+  private func list(_ operations: [OperationRecord], from origin: Int64) -> String {
     let lines = operations.prefix(ViolationFigure.limit).map { operation in
       let steps = operation.steps.map(OperationText.text).joined(separator: "; ")
       let error = operation.error.map { " (\($0))" } ?? ""
       return "\(run.processName(operation.process)), client \(operation.client): "
         + "\(operation.name) #\(operation.number) "
-        + "\(OperationText.times(operation, from: run.began)), "
+        + "\(OperationText.times(operation, from: origin)), "
         + "\(OperationText.outcome(operation))\(error): \(steps)"
     }
     return "<details><summary>as text</summary>"

@@ -10,7 +10,7 @@ struct TimeAxis {
   /// When lasting faults were at work, as far as that can be told apart in a drawing.
   private let bands: [(from: Double, to: Double)]
 
-  private static let left = 64.0
+  private static let left = 70.0
   private static let right = PageStyle.chartWidth - 16
   private static let top = 10.0
   private static let foot = 26.0
@@ -57,7 +57,7 @@ struct TimeAxis {
       canvas.rectangle(
         x: band.from, y: Self.top, width: max(1, band.to - band.from), height: height, "band")
     }
-    for mark in upright.marks(about: 3) {
+    for mark in upright.marks(about: 4) {
       let y = upright.place(mark)
       canvas.line(Self.left, y, Self.right, y, "grid")
       canvas.text(label(mark), x: Self.left - 6, y: y + 4, "soft", anchor: .end)

@@ -11,7 +11,7 @@ struct ViolationFigure {
   static let limit = 60
 
   private static let laneWidth = 236.0
-  private static let gap = 44.0
+  private static let gap = 64.0
   private static let head = 40.0
   private static let lineHeight = 16.0
   /// What fits a lane in the fixed-width font.
@@ -36,6 +36,8 @@ struct ViolationFigure {
   private let lanes: [Lane]
   private let edges: [ViolationEdge]
   private let run: SavedRun
+  /// When the first of the operations began.
+  private let origin: Int64
 
   init(_ violation: Violation, of run: SavedRun) {
     self.run = run
@@ -43,6 +45,7 @@ struct ViolationFigure {
     let lanes = Set(operations.map { Lane(process: $0.process, client: $0.client) })
       .sorted { ($0.process, $0.client) < ($1.process, $1.client) }
     self.lanes = lanes
+    origin = operations.first?.began ?? run.began
     edges = (violation.edges ?? []).filter { edge in
       operations.indices.contains(edge.from) && operations.indices.contains(edge.to)
     }
@@ -121,8 +124,13 @@ struct ViolationFigure {
         run.processName(lane.process) + client, x: middle, y: 20, "title", anchor: .middle)
       canvas.line(middle, 28, middle, height, "lane")
     }
+    // Behind the boxes, so that an arrow to a far lane covers no text; its label stands beside its beginning.
+    let labels = edges.indices.map { addArrow($0, to: &canvas, marker) }
     for box in boxes { add(box, to: &canvas) }
-    for (index, edge) in edges.enumerated() { add(edge, index, to: &canvas, marker) }
+    for (index, place) in labels.enumerated() {
+      let reason = Markup.shortened(edges[index].reason, to: 10)
+      canvas.text("\(index + 1) \(reason)", x: place.x, y: place.y, "halo", anchor: .middle)
+    }
     return canvas.svg
   }
 
@@ -133,14 +141,15 @@ struct ViolationFigure {
       x: x, y: box.top, width: Self.laneWidth, height: box.bottom - box.top,
       "box \(operation.outcome.rawValue)",
       tip: operation.steps.map(OperationText.text).joined(separator: "\n"), corner: 5)
+    let outcome = OperationText.outcome(operation)
     let title = Markup.shortened(
-      "\(operation.name) #\(operation.number)", to: Self.columns - 12)
+      "\(operation.name) #\(operation.number)", to: Self.columns - 2 - outcome.count)
     canvas.text(title, x: x + 8, y: box.top + 18, "title")
     canvas.text(
-      OperationText.outcome(operation), x: x + Self.laneWidth - 8, y: box.top + 18, "soft",
+      outcome, x: x + Self.laneWidth - 8, y: box.top + 18, "soft",
       anchor: .end)
     canvas.text(
-      OperationText.times(operation, from: run.began), x: x + 8,
+      OperationText.times(operation, from: origin), x: x + 8,
       y: box.top + 18 + Self.lineHeight, "soft")
     for (index, line) in box.lines.enumerated() {
       canvas.text(
@@ -148,35 +157,42 @@ struct ViolationFigure {
     }
   }
 
-  /// An arrow from box to box: from side to side, or round the left side within one lane.
-  private func add(
-    _ edge: ViolationEdge, _ index: Int, to canvas: inout Canvas, _ marker: String
-  ) {
+  /// An arrow from box to box: from side to side, or round the left side within one lane. Returns where its
+  /// label has room.
+  private func addArrow(
+    _ index: Int, to canvas: inout Canvas, _ marker: String
+  ) -> (x: Double, y: Double) {
+    let edge = edges[index]
     let (from, to) = (boxes[edge.from], boxes[edge.to])
     // Arrows that end at one box end at different places of its side.
     let shift = Double(index % 4) * 11
     let y1 = min(from.top + 26 + shift, from.bottom - 6)
     let y2 = min(to.top + 20 + shift, to.bottom - 6)
-    let (x1, x2): (Double, Double)
-    var control: (Double, Double)
-    if from.lane == to.lane {
-      (x1, x2) = (left(of: from.lane), left(of: to.lane))
-      control = (x1 - 34, x2 - 34)
-    } else {
-      let goesRight = from.lane < to.lane
-      x1 = left(of: from.lane) + (goesRight ? Self.laneWidth : 0)
-      x2 = left(of: to.lane) + (goesRight ? 0 : Self.laneWidth)
-      let reach = goesRight ? 40.0 : -40.0
-      control = (x1 + reach, x2 - reach)
-    }
+    let goesRight = from.lane < to.lane
+    let x1 = left(of: from.lane) + (goesRight ? Self.laneWidth : 0)
+    let x2 = left(of: to.lane) + (from.lane > to.lane ? Self.laneWidth : 0)
+    let isWithin = from.lane == to.lane
+    let reach = goesRight ? 40.0 : -40.0
+    let (c1, c2) = (x1 + reach, isWithin ? x2 + reach : x2 - reach)
     let text = Canvas.text
     canvas.path(
-      "M\(text(x1)) \(text(y1))C\(text(control.0)) \(text(y1)) \(text(control.1)) \(text(y2)) "
+      "M\(text(x1)) \(text(y1))C\(text(c1)) \(text(y1)) \(text(c2)) \(text(y2)) "
         + "\(text(x2)) \(text(y2))", "edge", marker: marker)
-    // The middle of the curve.
-    let x = (x1 + 3 * control.0 + 3 * control.1 + x2) / 8
-    canvas.text(
-      edge.reason, x: from.lane == to.lane ? max(2, x - 4) : x, y: (y1 + y2) / 2 - 3, "halo",
-      anchor: from.lane == to.lane ? .start : .middle)
+    let isNear = abs(from.lane - to.lane) <= 1
+    if isNear { return ((x1 + 3 * c1 + 3 * c2 + x2) / 8, (y1 + y2) / 2 - 3) }
+    return (x1 + (goesRight ? 1 : -1) * Self.gap / 2, y1 - 5)
+  }
+
+  /// What the arrows mean, by their numbers.
+  var edgeList: String {
+    func name(_ index: Int) -> String {
+      let operation = boxes[index].operation
+      return "\(operation.name) #\(operation.number) of process \(operation.process)"
+    }
+    if edges.isEmpty { return "" }
+    let items = edges.map {
+      Markup.element("li", text: "\(name($0.from)) → \(name($0.to)): \($0.reason)")
+    }
+    return "<ol>\(items.joined())</ol>"
   }
 }

@@ -84,7 +84,7 @@ enum SummaryText {
       let steps = operation.steps.map(OperationText.text).joined(separator: "; ")
       lines.append(
         "    \(run.processName(operation.process)), \(operation.name) #\(operation.number) "
-          + "\(OperationText.times(operation, from: run.began)), "
+          + "\(OperationText.times(operation, from: violation.operations[0].began)), "
           + "\(OperationText.outcome(operation)): \(steps)")
     }
     if violation.operations.count > shown {
