@@ -157,8 +157,9 @@ struct ViolationFigure {
     }
   }
 
-  /// An arrow from box to box: from side to side, or round the left side within one lane. Returns where its
-  /// label has room.
+  /// An arrow from box to box: from side to side, or round the left side within one lane.
+  ///
+  /// - Returns: where its label has room.
   private func addArrow(
     _ index: Int, to canvas: inout Canvas, _ marker: String
   ) -> (x: Double, y: Double) {
@@ -179,7 +180,7 @@ struct ViolationFigure {
       "M\(text(x1)) \(text(y1))C\(text(c1)) \(text(y1)) \(text(c2)) \(text(y2)) "
         + "\(text(x2)) \(text(y2))", "edge", marker: marker)
     let isNear = abs(from.lane - to.lane) <= 1
-    if isNear { return ((x1 + 3 * c1 + 3 * c2 + x2) / 8, (y1 + y2) / 2 - 3) }
+    if isNear { return (max(40, (x1 + 3 * c1 + 3 * c2 + x2) / 8), (y1 + y2) / 2 - 3) }
     return (x1 + (goesRight ? 1 : -1) * Self.gap / 2, y1 - 5)
   }
 
