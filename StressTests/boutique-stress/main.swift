@@ -9,7 +9,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 let program =
   (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
   ?? CommandLine.arguments[0]
-if arguments.first == WorkerProgram.option {
+let roles = [WorkerProgram.option, ConvergenceRole.option]
+if let role = arguments.first, roles.contains(role) {
   // Ctrl-C at a terminal reaches the whole group of the process in the foreground, and the leading process
   // alone is to end the run.
   setpgid(0, 0)
@@ -20,6 +21,8 @@ Task.detached {
   switch arguments.first {
   case WorkerProgram.option:
     exit(await WorkerProgram.run(Array(arguments.dropFirst()), program: program))
+  case ConvergenceRole.option:
+    exit(await ConvergenceRole.run(Array(arguments.dropFirst())))
   default:
     exit(await StressProgram.run(arguments, program: program))
   }

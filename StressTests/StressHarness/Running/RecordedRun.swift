@@ -1,18 +1,22 @@
 import Foundation
+package import StressFaults
 package import StressHistory
 package import StressReport
 
 /// A run that is over, as its directory tells of it: it can be judged again, without any luck.
 package struct RecordedRun: Sendable {
-  private let run: RunContext
+  private var run: RunContext
 
   /// Reads a run's directory.
   ///
-  /// - Parameter program: `boutique-stress`.
-  package init(directory: String, program: String) throws {
+  /// - Parameters:
+  ///   - program: `boutique-stress`.
+  ///   - faults: those that had happened: some promises depend on them.
+  package init(directory: String, program: String, faults: [FaultRecord]) throws {
     let planFile = directory + "/plan.json"
     do {
       run = RunContext(plan: try RunPlan.read(planFile), directory: directory, program: program)
+      run.faults = faults
     } catch {
       throw StressError(text: "\(directory) is not the directory of a run: \(error)")
     }

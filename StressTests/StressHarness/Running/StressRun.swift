@@ -66,7 +66,9 @@ package actor StressRun {
     let ended = HistoryLog.now()
     let files = (0..<starts).map(run.historyFile).filter(FileManager.default.fileExists)
     let history = try History.read(files: files)
-    violations += try await RecordedRun.judge(run, history)
+    var endedRun = run
+    endedRun.faults = records
+    violations += try await RecordedRun.judge(endedRun, history)
     return RunResult(
       plan: run.plan, began: began, ended: ended, faults: records, violations: violations,
       history: history, places: places)

@@ -31,7 +31,19 @@ package protocol Workload: Sendable {
 /// All workloads.
 package enum Workloads {
   /// In the order of `list`.
-  package static let all: [any Workload.Type] = [CountersWorkload.self]
+  package static let all: [any Workload.Type] = [
+    CountersWorkload.self,
+    WideRowsWorkload.self,
+    LongReadersWorkload.self,
+    ForeignWritersWorkload.self,
+    DurabilityWorkload.self,
+    ConvergenceWorkload.self,
+    LiveWorkload.self,
+    FeedMirrorWorkload.self,
+    MigrationsWorkload.self,
+    StoresWorkload.self,
+    SecretsWorkload.self,
+  ]
 
   /// The workload of that name.
   package static func named(_ name: String) -> (any Workload.Type)? {

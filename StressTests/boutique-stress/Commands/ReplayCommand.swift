@@ -109,7 +109,8 @@ enum ReplayCommand: StressCommand {
       + "/boutique-stress-copy-\(UUID().uuidString.lowercased())"
     defer { try? FileManager.default.removeItem(atPath: copy) }
     try FileManager.default.copyItem(atPath: directory, toPath: copy)
-    let recorded = try RecordedRun(directory: copy, program: environment.program)
+    let recorded = try RecordedRun(
+      directory: copy, program: environment.program, faults: saved.faults)
     let violations = try await recorded.violations()
     let before = Set(saved.violations.map(\.check))
     let now = Set(violations.map(\.check))
