@@ -56,6 +56,7 @@ extension SettingsStorage {
           try KeyRotation.openAll(vault, path: path, on: connection)
           let old = Sabotage.hastyRotation.isOn ? [] : [current[0]]
           try file.replace(with: [try SecretKey(SecretKey.random())] + old)
+          FaultPoint.reach(.inKeyRotation)
         }
         return (try KeyRotation.sealAnew(vault, path: path, on: connection), isNew)
       }
@@ -148,6 +149,7 @@ enum KeyRotation {
     let ring = try vault.ring()
     guard ring.count > 1 else { return true }
     guard try sealAnew(vault, path: path, on: connection) == 0 else { return false }
+    FaultPoint.reach(.beforeKeyRotationEnds)
     try file.replace(with: [ring[0]])
     return true
   }

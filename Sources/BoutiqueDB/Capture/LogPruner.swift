@@ -195,6 +195,7 @@ final class LogPruner {
       try delete.run()
     }
     try SessionTable.prune(through: last, on: sqlite)
+    FaultPoint.reach(.inPruning)
     guard try token(of: "SELECT 1 FROM boutiquedb_cdc WHERE token <= ?1 LIMIT 1", limit) == nil
     else { return }
     self.limit = nil

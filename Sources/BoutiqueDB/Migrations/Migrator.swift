@@ -85,6 +85,7 @@ struct Migrator: Sendable {
         if let error = connection.fatalError { throw error }
         try Self.checkForeignKeys(on: connection)
         try remember(migration, on: writer.sqlite)
+        FaultPoint.reach(.inMigration)
       }
     } catch {
       guard let applied else { throw error }

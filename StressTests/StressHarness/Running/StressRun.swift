@@ -67,7 +67,9 @@ package actor StressRun {
     violations += history.notes.filter { $0.kind == .violation }.map {
       Violation(check: $0.subject, text: "process \($0.process): \($0.text)")
     }
-    violations += try await workload.check(run, history)
+    var endedRun = run
+    endedRun.faults = records
+    violations += try await workload.check(endedRun, history)
     return RunResult(
       plan: run.plan, began: began, ended: ended, faults: records, violations: violations,
       history: history)

@@ -33,6 +33,10 @@ package enum Workloads {
   /// In the order of `list`.
   package static let all: [any Workload.Type] = [
     CountersWorkload.self,
+    WideRowsWorkload.self,
+    LongReadersWorkload.self,
+    ForeignWritersWorkload.self,
+    DurabilityWorkload.self,
     ConvergenceWorkload.self,
     LiveWorkload.self,
     FeedMirrorWorkload.self,
