@@ -1,4 +1,5 @@
 import Foundation
+import ProcessHarness
 import StressFaults
 import Testing
 
@@ -83,7 +84,7 @@ struct FaultsInFilesTests {
       #expect(try await probe.code(Self.insert) == 0)
       await probe.process.end()
       try await bench.injector.close()
-      let mounts = try #require(FileHandle(forReadingAtPath: "/proc/self/mounts")?.readToEnd())
+      let mounts = try #require(try FileHandle(forReadingAtPath: "/proc/self/mounts")?.readToEnd())
       #expect(!String(decoding: mounts, as: UTF8.self).contains(path.dropLast("/app.db".count)))
       let again = try await bench.probe()
       try await again.open(path)
