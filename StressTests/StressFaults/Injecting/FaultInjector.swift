@@ -16,6 +16,7 @@ package actor FaultInjector {
   var lockFile: String { database + "-lock" }
   let disk: MemoryDisk?
   private var powerCut: PowerCut
+  private var isClosed = false
   /// What is going on: a rule has room for one event at a time.
   private var present: Set<Place> = []
 
@@ -138,6 +139,8 @@ package actor FaultInjector {
   /// the database.
   package func close() async throws {
     control.clearAll()
+    if isClosed { return }
+    isClosed = true
     try disk?.close()
   }
 }
