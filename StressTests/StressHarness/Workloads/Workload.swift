@@ -31,7 +31,13 @@ package protocol Workload: Sendable {
 /// All workloads.
 package enum Workloads {
   /// In the order of `list`.
-  package static let all: [any Workload.Type] = [CountersWorkload.self]
+  package static let all: [any Workload.Type] = [
+    BankWorkload.self,
+    CountersWorkload.self,
+    ListAppendWorkload.self,
+    RegistrationWorkload.self,
+    QueueWorkload.self,
+  ]
 
   /// The workload of that name.
   package static func named(_ name: String) -> (any Workload.Type)? {
