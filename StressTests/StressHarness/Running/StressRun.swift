@@ -30,6 +30,8 @@ package actor StressRun {
   private var killed: Set<pid_t> = []
   private var isEnding = false
   private var isPowerOff = false
+  /// When nobody was alive.
+  private var cuts: [Note] = []
 
   /// Prepares a run in an empty directory, which is made.
   package init(_ run: RunContext) throws {
@@ -60,7 +62,8 @@ package actor StressRun {
     let began = try await withWorkers(faults, progress)
     let ended = HistoryLog.now()
     let files = (0..<starts).map(run.historyFile).filter(FileManager.default.fileExists)
-    let history = try History.read(files: files)
+    var history = try History.read(files: files)
+    history.notes += cuts
     violations += history.notes.filter { $0.kind == .violation }.map {
       Violation(check: $0.subject, text: "process \($0.process): \($0.text)")
     }
@@ -186,6 +189,8 @@ package actor StressRun {
     let began = HistoryLog.now()
     for worker in workers.values { worker.kill() }
     for worker in workers.values { await worker.end() }
+    cuts.append(
+      Note(.trouble, process: -1, time: HistoryLog.now(), subject: Note.powerCut, text: ""))
     let text = try await injector.cutPower(seed: run.plan.seed &+ UInt64(event.value))
     for place in 0..<run.plan.processes { try await start(place, children) }
     for worker in workers.values { worker.send("go") }

@@ -37,6 +37,7 @@ package enum Workloads {
     ListAppendWorkload.self,
     RegistrationWorkload.self,
     QueueWorkload.self,
+    DurabilityWorkload.self,
   ]
 
   /// The workload of that name.

@@ -90,7 +90,7 @@ package enum CounterCheck {
       found.add(
         "update from nowhere",
         "\(key) ends at \(final); of that \(gaps) are no acknowledged addition, and those of unknown "
-          + "outcome come to \(unknown)", open.map(\.operation))
+          + "outcome come to \(unknown)", open.prefix(10).map(\.operation))
     }
     if let early = accesses.first(where: { $0.amount == 0 && $0.value > final }) {
       found.add(

@@ -37,7 +37,25 @@ package enum RegistrationCheck {
       checkRefused(name, tried, operations, &found)
       checkLooks(name, looks[name] ?? [], tried, final[name]?.first, operations, &found)
     }
+    checkWholeness(operations, final, &found)
     return found.violations
+  }
+
+  /// Of names that were asked for together, all are there or none.
+  private static func checkWholeness(
+    _ operations: [OperationRecord], _ final: [String: [String]], _ found: inout Findings
+  ) {
+    for (index, operation) in operations.enumerated() where operation.outcome == .unknown {
+      let asked = operation.steps.filter { $0.kind == .insert }
+      let there = asked.filter { step in
+        guard case .text(let owner) = step.value else { return false }
+        return final[step.key]?.contains(owner) == true
+      }
+      if !there.isEmpty, there.count < asked.count {
+        found.add(
+          "partial commit", "of \(operation.place) only \(there.map(\.key)) is there", [index])
+      }
+    }
   }
 
   private static func checkOwner(

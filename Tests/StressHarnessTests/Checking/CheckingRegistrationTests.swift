@@ -48,6 +48,14 @@ import Testing
     #expect(check([loser, register("a", 8, 11)], ["a"]).isEmpty)
   }
 
+  @Test func `two names that were asked for together are there together`() {
+    let both = operation(
+      "register", [Step(.insert, "n", .text("a")), Step(.insert, "m", .text("a2"))], 1, nil)
+    #expect(check([both], ["a"]).numbers("partial commit") == [1])
+    #expect(RegistrationCheck.violations([both], final: ["n": ["a"], "m": ["a2"]]).isEmpty)
+    #expect(check([both], []).isEmpty)
+  }
+
   @Test func `a name stays who it belongs to`() {
     let winner = register("a", 1, 5)
     #expect(check([winner, look(nil, 6, 7)], ["a"]).numbers("stale read") == [1, 6])
