@@ -1,4 +1,5 @@
 import BoutiqueDB
+import FaultPoints
 
 // Giving all secure values of a database a new key while other processes read and write them.
 //
@@ -53,7 +54,9 @@ extension SettingsStorage {
         if isNew {
           // Before the file is touched: can all of it be read?
           try KeyRotation.openAll(vault, path: path, on: connection)
-          try file.replace(with: [try SecretKey(SecretKey.random()), current[0]])
+          let old = Sabotage.hastyRotation.isOn ? [] : [current[0]]
+          try file.replace(with: [try SecretKey(SecretKey.random())] + old)
+          FaultPoint.reach(.inKeyRotation)
         }
         return (try KeyRotation.sealAnew(vault, path: path, on: connection), isNew)
       }
@@ -146,6 +149,7 @@ enum KeyRotation {
     let ring = try vault.ring()
     guard ring.count > 1 else { return true }
     guard try sealAnew(vault, path: path, on: connection) == 0 else { return false }
+    FaultPoint.reach(.beforeKeyRotationEnds)
     try file.replace(with: [ring[0]])
     return true
   }

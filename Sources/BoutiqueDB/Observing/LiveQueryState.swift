@@ -1,3 +1,5 @@
+import FaultPoints
+
 /// A value with the number of the run that read it.
 struct Delivery<Value: Sendable>: Sendable {
   var value: Value
@@ -62,6 +64,15 @@ struct LiveQueryState<Value: Sendable>: Sendable {
     case .current, .ended: false
     }
   }
+
+  /// Whether something is known to have changed since the last value.
+  var isStale: Bool { if case .stale = phase { true } else { false } }
+
+  /// How many runs have been started.
+  var begun: Int { run }
+
+  /// How many runs have ended.
+  var completed: Int { if case .running = phase { run - 1 } else { run } }
 
   /// Whether the run under way was asked for: it must see everything committed before, noticed or not.
   var needsFreshRun: Bool { run <= requestedRun }
@@ -148,7 +159,8 @@ struct LiveQueryState<Value: Sendable>: Sendable {
     failures = 0
     self.region = region
     self.token = token
-    let isStale = overflowed || changes.contains { concerns($0) }
+    let isStale =
+      !Sabotage.staleValue.isOn && (overflowed || changes.contains { concerns($0) })
     phase = isStale ? .stale : .current
     guard isWaiting else { return .none }
     if let last, run < requestedRun || requestedRun <= lastRun, let areEqual,

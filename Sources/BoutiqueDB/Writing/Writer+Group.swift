@@ -25,6 +25,7 @@
 // Death before the commit mark is in the log: nothing of any member; after it: all that had not
 // failed. Nobody was told yet in either case.
 
+import FaultPoints
 import SQLiteConnection
 import SharedFileCoordination
 
@@ -93,6 +94,7 @@ extension Writer {
       return nil
     }
     group.settle(first, .success(()))
+    if Sabotage.earlyAcknowledgement.isOn { first.end()?.resume() }
     do {
       limits.cancellation = nil
       try letJoin(since: start, &progress, mustHandOver)
@@ -226,6 +228,7 @@ extension Writer {
       sqlite: sqlite, role: .write, collector: collector, cancellation: write.cancellation,
       isShared: isShared, fork: fork)
     letTriggersFollow(connection)
+    if Sabotage.noLease.isOn { connection.goOnAfterConflict = { [self] in try beginAnew() } }
     let changesBefore = sqlite.totalChanges
     defer { progress.isClosed = connection.hasSpecialEffects }
     do {

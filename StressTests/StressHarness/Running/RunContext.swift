@@ -1,5 +1,6 @@
 package import BoutiqueDB
 import FaultPoints
+package import StressFaults
 package import StressReport
 
 /// A run's plan, and where its files are.
@@ -9,6 +10,8 @@ package struct RunContext: Sendable {
   package let directory: String
   /// `boutique-stress`, which plays the workers too.
   package let program: String
+  /// The faults as they happened; known when the work is over, for checks.
+  package var faults: [FaultRecord] = []
 
   /// Describes a run.
   package init(plan: RunPlan, directory: String, program: String) {

@@ -24,14 +24,19 @@ package actor StressRun {
   /// The running workers by place.
   private var workers: [Int: ChildProcess] = [:]
   private var starts = 0
+  /// The place of each start.
+  private var places: [Int] = []
   private var violations: [Violation] = []
   private var records: [FaultRecord] = []
-  /// The processes that the run itself has killed.
-  private var killed: Set<pid_t> = []
+  /// The places whose work is done before the time.
+  private var finished: Set<Int> = []
+  /// Waits for the time to pass.
+  private var disturbing: Task<Void, any Error>?
+  private var isInterrupted = false
   private var isEnding = false
   private var isPowerOff = false
-  /// When nobody was alive.
-  private var cuts: [Note] = []
+  /// How often the power was cut: a start that one overtakes is void.
+  private var cuts = 0
 
   /// Prepares a run in an empty directory, which is made.
   package init(_ run: RunContext) throws {
@@ -46,7 +51,8 @@ package actor StressRun {
     }
     try JSONEncoder().encode(run.plan).write(to: URL(filePath: run.planFile))
     injector = try FaultInjector(
-      control: run.control, database: run.database, processes: run.plan.processes)
+      control: run.control, database: run.database, processes: run.plan.processes,
+      kinds: run.plan.faults)
   }
 
   /// Runs it.
@@ -62,15 +68,13 @@ package actor StressRun {
     let began = try await withWorkers(faults, progress)
     let ended = HistoryLog.now()
     let files = (0..<starts).map(run.historyFile).filter(FileManager.default.fileExists)
-    var history = try History.read(files: files)
-    history.notes += cuts
-    violations += history.notes.filter { $0.kind == .violation }.map {
-      Violation(check: $0.subject, text: "process \($0.process): \($0.text)")
-    }
-    violations += try await workload.check(run, history)
+    let history = try History.read(files: files)
+    var endedRun = run
+    endedRun.faults = records
+    violations += try await RecordedRun.judge(endedRun, history)
     return RunResult(
       plan: run.plan, began: began, ended: ended, faults: records, violations: violations,
-      history: history)
+      history: history, places: places)
   }
 
   private nonisolated func withWorkers(
@@ -83,9 +87,35 @@ package actor StressRun {
     _ faults: [FaultEvent], _ children: ChildProcesses,
     _ progress: @escaping @Sendable (RunProgress) -> Void
   ) async throws -> Int64 {
-    for place in 0..<run.plan.processes { try await start(place, children) }
-    let began = HistoryLog.now()
-    for worker in workers.values { worker.send("go") }
+    do {
+      for place in 0..<run.plan.processes { try await start(place, children) }
+      let began = HistoryLog.now()
+      for worker in workers.values { worker.send("go") }
+      let disturbing = Task { try await self.disturb(faults, children, from: began, progress) }
+      self.disturbing = disturbing
+      if isInterrupted || finished.count == run.plan.processes { disturbing.cancel() }
+      do {
+        try await disturbing.value
+      } catch is CancellationError {
+        // Interrupted, or all workers have ended their work before the time.
+      }
+      await injector.endAll()
+      try await endAll()
+      try await injector.close()
+      return began
+    } catch {
+      // Limits of the machine must not outlive the run.
+      await injector.endAll()
+      throw error
+    }
+  }
+
+  /// Strikes every fault at its time, and returns when the time is over.
+  private func disturb(
+    _ faults: [FaultEvent], _ children: ChildProcesses, from began: Int64,
+    _ progress: @escaping @Sendable (RunProgress) -> Void
+  ) async throws {
+    let seconds = run.plan.seconds
     try await withThrowingTaskGroup { group in
       for fault in faults {
         group.addTask {
@@ -93,7 +123,6 @@ package actor StressRun {
           try await self.strike(fault, children)
         }
       }
-      let seconds = run.plan.seconds
       group.addTask {
         while true {
           let left = seconds - Double(HistoryLog.now() - began) / 1e9
@@ -104,9 +133,12 @@ package actor StressRun {
       }
       try await group.waitForAll()
     }
-    await injector.endAll()
-    try await endAll()
-    return began
+  }
+
+  /// Ends the work before its time; what was done until then is checked.
+  package func interrupt() {
+    isInterrupted = true
+    disturbing?.cancel()
   }
 
   private static func sleep(until seconds: Double, from began: Int64) async throws {
@@ -125,12 +157,18 @@ package actor StressRun {
 
   private func start(_ place: Int, _ children: ChildProcesses) async throws {
     let number = starts
+    let cutsBefore = cuts
     starts += 1
+    places.append(place)
     let worker = try await children.start(
       ChildCommand(
         run.program,
         WorkerProgram.arguments(
           directory: run.directory, place: place, start: number)))
+    guard cutsBefore == cuts else {
+      await worker.end()
+      throw CancellationError()
+    }
     workers[place] = worker
     _ = try await worker.next("ready") { $0.text == "ready" }
     Task { await self.watch(worker, place, children) }
@@ -138,19 +176,29 @@ package actor StressRun {
 
   /// Starts another in place of a worker that has died.
   private func watch(_ worker: ChildProcess, _ place: Int, _ children: ChildProcesses) async {
-    guard let status = try? await worker.exit(within: .seconds(100_000)) else { return }
-    if isEnding || isPowerOff { return }
-    if status != .signalled(SIGKILL) {
+    guard let status = try? await worker.exit(within: .seconds(1_000_000)) else { return }
+    // After a power cut another has its place already.
+    if isEnding || isPowerOff || workers[place] !== worker { return }
+    switch status {
+    case .exited(0):
+      finished.insert(place)
+      if finished.count == run.plan.processes { disturbing?.cancel() }
+      return
+    case .signalled(SIGKILL): break
+    default:
       violations.append(
         Violation(
           check: "ended by itself",
-          text: "process at place \(place) ended with \(status): \(worker.standardError)"))
+          text: "the process at place \(place) \(status): \(worker.standardError)"))
     }
     do {
       try await start(place, children)
       workers[place]?.send("go")
     } catch {
-      violations.append(Violation(check: "start", text: "\(error)"))
+      // While the power is off, nobody gets as far as its first word.
+      if isEnding || isPowerOff || error is CancellationError { return }
+      violations.append(
+        Violation(check: "start", text: "no process at place \(place) any more: \(error)"))
     }
   }
 
@@ -164,8 +212,9 @@ package actor StressRun {
       do {
         _ = try await worker.exit(within: .seconds(120))
       } catch {
+        let locks = await StuckProcess.locks(of: run)
         violations.append(
-          Violation(check: "stuck", text: "place \(place) did not end: \(error)"))
+          Violation(check: "stuck", text: "place \(place) did not end: \(error)\n\(locks)"))
         await worker.end()
       }
     }
@@ -177,7 +226,6 @@ package actor StressRun {
     if event.kind == .powerCut { return try await cutPower(event, children) }
     if isPowerOff { return }
     let victim = event.target.flatMap { workers[$0] }
-    if let victim, event.kind == .kill { killed.insert(victim.processID) }
     records.append(try await injector.strike(event, victim: victim))
   }
 
@@ -185,12 +233,11 @@ package actor StressRun {
   private func cutPower(_ event: FaultEvent, _ children: ChildProcesses) async throws {
     if isPowerOff { return }
     isPowerOff = true
+    cuts += 1
     defer { isPowerOff = false }
     let began = HistoryLog.now()
     for worker in workers.values { worker.kill() }
     for worker in workers.values { await worker.end() }
-    cuts.append(
-      Note(.trouble, process: -1, time: HistoryLog.now(), subject: Note.powerCut, text: ""))
     let text = try await injector.cutPower(seed: run.plan.seed &+ UInt64(event.value))
     for place in 0..<run.plan.processes { try await start(place, children) }
     for worker in workers.values { worker.send("go") }

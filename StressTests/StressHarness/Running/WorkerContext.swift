@@ -38,11 +38,14 @@ package final class WorkerContext: Sendable {
   ) async throws -> BoutiqueDB {
     var configuration = run.configuration(label: "worker \(place)")
     change(&configuration)
+    var end: Int64?
     while true {
       do {
         return try await BoutiqueDB.open(path: run.database, configuration: configuration)
       } catch {
-        if shouldEnd || run.plan.faults.isEmpty { throw error }
+        // At the end of the run all faults are over, and only a moment of patience is left.
+        if shouldEnd, end == nil { end = HistoryLog.now() + 30_000_000_000 }
+        if run.plan.faults.isEmpty || end.map({ $0 < HistoryLog.now() }) == true { throw error }
         log.note(.trouble, "open", "\(error)")
         try await Task.sleep(for: .milliseconds(20))
       }
@@ -56,7 +59,7 @@ package final class WorkerContext: Sendable {
   @discardableResult
   package func operate(
     _ name: String, client: Int = 0, _ steps: [Step] = [],
-    _ body: () async throws -> [Step]
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> [Step]
   ) async -> [Step]? {
     let operation = log.begin(name, client: client, steps)
     do {

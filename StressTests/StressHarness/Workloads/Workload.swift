@@ -32,12 +32,17 @@ package protocol Workload: Sendable {
 package enum Workloads {
   /// In the order of `list`.
   package static let all: [any Workload.Type] = [
-    BankWorkload.self,
     CountersWorkload.self,
-    ListAppendWorkload.self,
-    RegistrationWorkload.self,
-    QueueWorkload.self,
+    WideRowsWorkload.self,
+    LongReadersWorkload.self,
+    ForeignWritersWorkload.self,
     DurabilityWorkload.self,
+    ConvergenceWorkload.self,
+    LiveWorkload.self,
+    FeedMirrorWorkload.self,
+    MigrationsWorkload.self,
+    StoresWorkload.self,
+    SecretsWorkload.self,
   ]
 
   /// The workload of that name.

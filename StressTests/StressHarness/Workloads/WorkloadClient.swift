@@ -8,21 +8,17 @@ actor WorkerDatabase {
   private let worker: WorkerContext
   private(set) var current: BoutiqueDB
 
-  private let keepsSetting: Bool
 
   /// Opens it.
-  init(_ worker: WorkerContext, keepsSetting: Bool) async throws {
+  init(_ worker: WorkerContext) async throws {
     self.worker = worker
-    self.keepsSetting = keepsSetting
-    current = try await Self.open(worker, keepsSetting: keepsSetting)
+    current = try await Self.open(worker)
   }
 
-  private static func open(
-    _ worker: WorkerContext, keepsSetting: Bool
-  ) async throws -> BoutiqueDB {
+  private static func open(_ worker: WorkerContext) async throws -> BoutiqueDB {
     try await worker.open {
       // Of `normal` nobody promises that what was acknowledged outlives a power cut.
-      if !keepsSetting, worker.run.plan.faults.contains(.powerCut) { $0.synchronous = .full }
+      if worker.run.plan.faults.contains(.powerCut) { $0.synchronous = .full }
     }
   }
 
@@ -34,7 +30,7 @@ actor WorkerDatabase {
       guard current === used else { return }
       await current.close()
       // When the time is over, the closed one is as good for the rest.
-      if let opened = try? await Self.open(worker, keepsSetting: keepsSetting) { current = opened }
+      if let opened = try? await Self.open(worker) { current = opened }
     default: break
     }
   }
@@ -52,15 +48,13 @@ struct WorkloadClient: Sendable {
   var random: SeededRandom
 
   /// Runs clients side by side on one open database, until all have returned.
-  ///
-  /// - Parameter keepsSetting: whether the run's `synchronous` is taken also where the power may be cut.
   static func run(
-    _ worker: WorkerContext, count: Int, keepsSetting: Bool = false,
+    _ worker: WorkerContext, count: Int,
     _ body: @escaping @Sendable (inout WorkloadClient) async throws -> Void
   ) async throws {
     let database: WorkerDatabase
     do {
-      database = try await WorkerDatabase(worker, keepsSetting: keepsSetting)
+      database = try await WorkerDatabase(worker)
     } catch {
       // Faults have kept it from opening until the time was over.
       if worker.shouldEnd, !worker.run.plan.faults.isEmpty { return }

@@ -54,9 +54,6 @@ package struct Note: Codable, Hashable, Sendable {
     case trouble
   }
 
-  /// The subject of the run's own note that the power was cut: at that moment no process was alive.
-  package static let powerCut = "power cut"
-
   package var kind: Kind
   package var process: Int
   package var time: Int64

@@ -1,83 +1,98 @@
 import BoutiqueDB
+import Foundation
 package import StressFaults
-package import StressHistory
-import StressReport
+import StressHistory
 
-/// Commits that number themselves: what was acknowledged outlives whatever happens, as far as is promised.
+/// Commits with a place in one order, by several processes: what was acknowledged stays, as far as
+/// `synchronous` promises, and what is there is whole up to some moment.
 ///
-/// Opened with the run's own `synchronous`, unlike the others, which take `full` when the power may be cut.
+/// Each row names its place in the order, who wrote it, and a sum over all rows before it: so one row proves
+/// the whole past. After a power cut that comes before the disk has everything, the order may end earlier, but
+/// nothing in its midst may be missing, and whoever resumes with a token of what is lost must be told so.
 package struct DurabilityWorkload: Workload {
   package static let name = "durability"
   package static let summary =
-    "numbered commits: after a power cut all are there (full) or all but the last ones (normal)"
+    "numbered commits with acknowledgements: none is lost but by a power cut, and then only the last"
   package static let faults = FaultKind.allCases
 
   package init() {}
-
-  private static let chains = 3
-  private static let clients = 4
 
   package func prepare(_ run: RunContext) async throws {
     let db = try await BoutiqueDB.open(
       path: run.database, configuration: run.configuration(label: "prepare"))
     try await db.write { connection in
-      try connection.execute(
+      try connection.executeScript(
         """
-        CREATE TABLE link (chain INTEGER NOT NULL, number INTEGER NOT NULL, writer TEXT NOT NULL,
-          size INTEGER NOT NULL, payload TEXT NOT NULL, PRIMARY KEY (chain, number))
+        CREATE TABLE entry (position INTEGER PRIMARY KEY, process INTEGER NOT NULL,
+          number INTEGER NOT NULL, own INTEGER NOT NULL, filler BLOB NOT NULL, chain INTEGER NOT NULL);
+        CREATE TABLE tally (id INTEGER PRIMARY KEY, position INTEGER NOT NULL, own INTEGER NOT NULL);
         """)
     }
     await db.close()
   }
 
   package func work(_ worker: WorkerContext) async throws {
-    try await WorkloadClient.run(worker, count: Self.clients, keepsSetting: true) { client in
-      var count = 0
-      while !client.shouldEnd {
-        count += 1
-        let chain = client.random.int(0...Self.chains - 1)
-        let writer = "\(chain)/\(worker.start)/\(client.number)/\(count)"
-        // Some of it reaches over several pages.
-        let size = client.random.chance(20) ? client.random.int(100...2000) : 1
-        await client.operate("commit", [Step(.insert, writer)]) { db in
-          let number = try await client.write(db) { connection in
-            let row = try connection.queryOne(
-              "SELECT coalesce(max(number), 0) + 1 FROM link WHERE chain = ?", chain)
-            let number = try row?.decode(0, as: Int64.self) ?? 1
-            try connection.execute(
-              "INSERT INTO link VALUES (?, ?, ?, ?, ?)", chain, number, writer, size,
-              String(repeating: writer, count: size))
-            return number
-          }
-          return [Step(.insert, writer, .integer(number))]
-        }
+    // A small log is begun anew often, so that cuts meet checkpoints in all their stages.
+    let db = try await worker.open { $0.writeAheadLogBound = 512 << 10 }
+    await ReceiptFile(worker).check(db, worker)
+    let live = LiveMirror<Int64>(
+      "head", worker,
+      problem: { before, head in
+        before.flatMap { head < $0 ? "went back from \($0) to \(head)" : nil }
+      },
+      fetch: { try $0.queryOne("SELECT max(position) FROM entry")?.decode(0, as: Int64?.self) ?? 0 }
+    )
+    let directory = worker.run.directory
+    let feed = FeedCopy(
+      "from a token", tables: ["tally"], worker, file: directory + "/feed-\(worker.place)")
+    let mirror = FeedCopy(
+      "durable", tables: ["tally"], worker, file: directory + "/mirror-\(worker.place)",
+      consumer: "mirror \(worker.place)")
+    try await worker.following([
+      { await live.follow(db) }, { await feed.follow(db) }, { await mirror.follow(db) },
+    ]) {
+      try await worker.withClients(3) { client in
+        if client == 2 { await read(db, worker) } else { await write(db, worker, client) }
       }
+      // Who was not heard of for long has been written to again, so that the copies have something to miss.
+      await live.settle(on: db, touch: { try await Self.touch($0) })
+      await feed.settle(on: db)
+      await mirror.settle(on: db)
+    }
+    await db.close()
+  }
+
+  private static func touch(_ db: BoutiqueDB) async throws {
+    try await db.write { try $0.execute("UPDATE entry SET position = position WHERE position = 1") }
+  }
+
+  private func write(_ db: BoutiqueDB, _ worker: WorkerContext, _ client: Int) async {
+    var random = worker.random(client: client)
+    let receipts = ReceiptFile(worker)
+    while !worker.shouldEnd {
+      let size = random.chance(3) ? random.int(4000...60_000) : random.int(0...300)
+      await worker.attempt("commit", client: client) { id in
+        let (link, token) = try await db.writeWithToken { try ChainLink.append(id, size: size, $0) }
+        if client == 0 { receipts.keep(Receipt(token: token, link: link)) }
+        return [Step(.insert, "\(link.position)", .integer(link.chain))]
+      }
+      if random.chance(20) { try? await Task.sleep(for: .milliseconds(random.int(1...10))) }
     }
   }
 
-  package func check(_ run: RunContext, _ history: History) async throws -> [Violation] {
-    let state = try await FinalState.read(
-      run,
-      [
-        "links": "SELECT chain, number, writer FROM link ORDER BY chain, number",
-        "torn": """
-        SELECT writer FROM link WHERE payload <> replace(hex(zeroblob(size)), '00', writer)
-          ORDER BY writer
-        """,
-      ])
-    var violations = state.violations
-    for row in state.texts("torn") {
-      violations.append(Violation(check: "torn", text: "the row of \(row) is not what was written"))
+  private func read(_ db: BoutiqueDB, _ worker: WorkerContext) async {
+    while !worker.shouldEnd {
+      await worker.attempt("look", client: 2) { _ in
+        let links = try await db.read { connection in
+          try ChainLink.all(
+            connection, "ORDER BY position DESC LIMIT 40")
+        }.sorted { $0.position < $1.position }
+        if let problem = ChainLink.problem(links) {
+          worker.log.note(.violation, "torn read", problem)
+        }
+        return [Step(.read, "head", links.last.map { .integer($0.position) } ?? .none)]
+      }
+      try? await Task.sleep(for: .milliseconds(20))
     }
-    let check = DurabilityCheck(
-      syncsEachCommit: ["full", "extra"].contains(run.plan.synchronous),
-      cuts: history.notes.filter { $0.subject == Note.powerCut }.map(\.time))
-    for chain in 0..<Self.chains {
-      let rows = state.texts("links").filter { $0.count == 3 && $0[0] == "\(chain)" }
-      violations += check.violations(
-        history.operations.filter { $0.steps.first?.key.hasPrefix("\(chain)/") == true },
-        final: rows.map { .init(number: Int64($0[1]) ?? 0, writer: $0[2]) })
-    }
-    return violations
   }
 }
