@@ -13,6 +13,8 @@ package protocol Workload: Sendable {
   static var summary: String { get }
   /// The kinds of faults under which everything it checks must still hold.
   static var faults: [FaultKind] { get }
+  /// How many processes it has unless somebody says otherwise.
+  static var usualProcesses: Int { get }
 
   init()
 
@@ -28,6 +30,10 @@ package protocol Workload: Sendable {
   func check(_ run: RunContext, _ history: History) async throws -> [Violation]
 }
 
+extension Workload {
+  package static var usualProcesses: Int { 4 }
+}
+
 /// All workloads.
 package enum Workloads {
   /// In the order of `list`.
@@ -36,7 +42,10 @@ package enum Workloads {
     WideRowsWorkload.self,
     LongReadersWorkload.self,
     ForeignWritersWorkload.self,
+    ScriptsWorkload.self,
     DurabilityWorkload.self,
+    SchemaChangesWorkload.self,
+    CrowdWorkload.self,
   ]
 
   /// The workload of that name.
