@@ -33,11 +33,11 @@ package struct SchemaChangesWorkload: Workload {
   package func work(_ worker: WorkerContext) async throws {
     let db = try await worker.open()
     let items = LiveMirror<[SchemaItem]>(
-      "items", worker, expects: { Self.note($0, worker) }, fetch: { try SchemaShow.items($0) })
+      "items", worker, expects: Self.note(worker), fetch: { try SchemaShow.items($0) })
     let view = LiveMirror<Int64>(
-      "view", worker, expects: { Self.note($0, worker) }, fetch: { try SchemaShow.view($0) })
+      "view", worker, expects: Self.note(worker), fetch: { try SchemaShow.view($0) })
     let scratch = LiveMirror<[String]>(
-      "scratch", worker, expects: { Self.note($0, worker) }, fetch: { try SchemaShow.scratch($0) })
+      "scratch", worker, expects: Self.note(worker), fetch: { try SchemaShow.scratch($0) })
     let feed = FeedCopy("tables", tables: ["item", "audit", "scratch"], worker)
     try await worker.following([
       { await items.follow(db) }, { await view.follow(db) }, { await scratch.follow(db) },
@@ -72,12 +72,14 @@ package struct SchemaChangesWorkload: Workload {
   }
 
   /// Whether an error is one that alterations explain; a wrong row is noted as what it is.
-  private static func note(_ error: any Error, _ worker: WorkerContext) -> Bool {
-    if let wrong = error as? WrongRow {
-      worker.log.note(.violation, "wrong row", wrong.text)
-      return true
+  private static func note(_ worker: WorkerContext) -> @Sendable (any Error) -> Bool {
+    { error in
+      if let wrong = error as? WrongRow {
+        worker.log.note(.violation, "wrong row", wrong.text)
+        return true
+      }
+      return SchemaShow.isOfAbsence(error)
     }
-    return SchemaShow.isOfAbsence(error)
   }
 
   // MARK: Work
@@ -108,7 +110,7 @@ package struct SchemaChangesWorkload: Workload {
     var random = worker.random("read")
     while !worker.shouldEnd {
       let way = random.int(0...2)
-      await worker.attempt("read", client: 2, expects: { Self.note($0, worker) }) { _ in
+      await worker.attempt("read", client: 2, expects: Self.note(worker)) { _ in
         try await db.read { connection in
           switch way {
           case 0: _ = try SchemaShow.items(connection)
@@ -125,7 +127,7 @@ package struct SchemaChangesWorkload: Workload {
   private func readTyped(_ db: BoutiqueDB, _ worker: WorkerContext) async {
     var random = worker.random("typed")
     while !worker.shouldEnd {
-      await worker.attempt("typed", client: 3, expects: { Self.note($0, worker) }) { _ in
+      await worker.attempt("typed", client: 3, expects: Self.note(worker)) { _ in
         try await db.read { connection in
           let all = try SchemaItem.order(by: \.id).fetchAll(connection)
           try SchemaShow.check(all)
