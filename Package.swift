@@ -108,7 +108,9 @@ let package = Package(
 
     // The other two interfaces.
     .target(name: "Blackbird", dependencies: ["BoutiqueDB"], swiftSettings: strict),
-    .target(name: "Boutique", dependencies: ["BoutiqueDB", "CSodium"], swiftSettings: strict),
+    .target(
+      name: "Boutique", dependencies: ["BoutiqueDB", "CSodium", "FaultPoints"],
+      swiftSettings: strict),
 
     // Programs.
     .target(

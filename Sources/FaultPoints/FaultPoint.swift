@@ -29,6 +29,18 @@ package enum FaultPoint: String, Sendable, CaseIterable {
   case afterCheckpoint
   /// In the transaction that prunes the change log, after the deletion.
   case inPruning
+  /// In the transaction that takes over what foreign programs have committed.
+  case inAdoption
+  /// In the transaction that notes how far a durable consumer has come.
+  case inConsumerAcknowledgement
+  /// The key file has the old key and the new one; nothing is sealed anew yet.
+  case inKeyRotation
+  /// Everything is sealed with the new key; the old one is still in the file.
+  case beforeKeyRotationEnds
+  /// The lock file is zeroed, and has no header yet.
+  case makingLockFile
+  /// An opener has the migration lease, and has done nothing with it.
+  case inOpening
 }
 
 #if FAULT_POINTS

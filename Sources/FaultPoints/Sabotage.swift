@@ -4,8 +4,9 @@ import Synchronization
 ///
 /// Debug builds only, like ``FaultPoint``: in a release build ``isOn`` is `false` for the compiler, too.
 package enum Sabotage: String, Sendable, CaseIterable {
-  /// Writers take no lease and begin deferred transactions, and go on with what they had read when SQLite
-  /// refuses the upgrade.
+  /// Writers take no lease and begin deferred transactions; where SQLite refuses a statement since others
+  /// have committed meanwhile, it is run again in a new transaction, on the strength of what the closure has
+  /// read in the old one.
   case noLease
   /// UPDATE statements leave no trace in the change log.
   case updatesNotCaptured
@@ -13,12 +14,18 @@ package enum Sabotage: String, Sendable, CaseIterable {
   case noPoll
   /// A write returns before its commit.
   case earlyAcknowledgement
-  /// A live query keeps the value it had, now and then.
+  /// A live query forgets the changes that come while it reads.
   case staleValue
+  /// The statements of a read do not share a snapshot.
+  case tornRead
   /// The change log is pruned whoever still has to read it.
   case noPruneGuard
+  /// The place of a durable consumer goes on when a change is delivered, and not when it is acknowledged.
+  case earlyCursor
   /// A migration's statements commit one by one.
   case nonAtomicMigration
+  /// The old key of secure values goes before what it sealed is committed under the new one.
+  case hastyRotation
 }
 
 #if FAULT_POINTS

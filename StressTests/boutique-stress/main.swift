@@ -8,4 +8,7 @@ let program =
 if arguments.first == WorkerProgram.option {
   exit(await WorkerProgram.run(Array(arguments.dropFirst()), program: program))
 }
+if arguments.first == ConvergenceRole.option {
+  exit(await ConvergenceRole.run(Array(arguments.dropFirst())))
+}
 exit(await StressProgram.run(arguments, program: program))

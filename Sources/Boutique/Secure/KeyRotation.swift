@@ -1,4 +1,5 @@
 import BoutiqueDB
+import FaultPoints
 
 // Giving all secure values of a database a new key while other processes read and write them.
 //
@@ -54,8 +55,11 @@ extension SettingsStorage {
           // Before the file is touched: can all of it be read?
           try KeyRotation.openAll(vault, path: path, on: connection)
           try file.replace(with: [try SecretKey(SecretKey.random()), current[0]])
+          FaultPoint.reach(.inKeyRotation)
         }
-        return (try KeyRotation.sealAnew(vault, path: path, on: connection), isNew)
+        let count = try KeyRotation.sealAnew(vault, path: path, on: connection)
+        if Sabotage.hastyRotation.isOn { try file.replace(with: [try vault.ring()[0]]) }
+        return (count, isNew)
       }
       repeat {
         try await KeyRotation.sync(db)
@@ -146,6 +150,7 @@ enum KeyRotation {
     let ring = try vault.ring()
     guard ring.count > 1 else { return true }
     guard try sealAnew(vault, path: path, on: connection) == 0 else { return false }
+    FaultPoint.reach(.beforeKeyRotationEnds)
     try file.replace(with: [ring[0]])
     return true
   }

@@ -1,3 +1,4 @@
+import FaultPoints
 import Glibc
 import SQLiteConnection
 
@@ -212,6 +213,7 @@ final class ChangeCollector: PreupdateObserver {
       lastIndex = index
     }
     guard tables[index].isRecorded, !tables[index].isWhole else { return }
+    if Sabotage.updatesNotCaptured.isOn, change.kind == .update { return }
     guard let shape = tables[index].shape else {
       becomeWhole(index)
       return

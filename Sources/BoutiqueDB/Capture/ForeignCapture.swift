@@ -1,3 +1,4 @@
+import FaultPoints
 import Foundation
 import SQLiteConnection
 import SharedFileCoordination
@@ -110,6 +111,7 @@ final class ForeignCapture {
       let summary = try ForeignDescription(of: schema, rowLimit: rowLimit, on: sqlite)
         .adopt(commits: counter &- before)
     {
+      FaultPoint.reach(.inAdoption)
       return Adoption(summary: summary, counterBefore: before)
     }
     try restore(clearing: true)

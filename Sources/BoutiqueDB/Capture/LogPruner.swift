@@ -1,3 +1,4 @@
+import FaultPoints
 import SQLiteConnection
 import SharedFileCoordination
 
@@ -80,7 +81,7 @@ final class LogPruner {
     let oldest = try token(of: "SELECT first FROM boutiquedb_cdc ORDER BY token LIMIT 1") ?? newest
     let byRows = try tokenBeyond(rows: retention.rows) ?? 0
     var cut = max(byRows, try tokenBeyondAge(time: time))
-    if cut > floor {
+    if cut > floor, !Sabotage.noPruneGuard.isOn {
       cut = floor
       // Cheap to rule out: each record takes a number at least.
       if newest - oldest >= Int64(retention.hardRows),
@@ -194,6 +195,7 @@ final class LogPruner {
       try delete.run()
     }
     try SessionTable.prune(through: last, on: sqlite)
+    FaultPoint.reach(.inPruning)
     guard try token(of: "SELECT 1 FROM boutiquedb_cdc WHERE token <= ?1 LIMIT 1", limit) == nil
     else { return }
     self.limit = nil

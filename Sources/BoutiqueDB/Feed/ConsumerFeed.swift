@@ -1,3 +1,4 @@
+import FaultPoints
 import Synchronization
 
 /// The change feed of a durable consumer: it goes on after a restart where it has acknowledged.
@@ -68,7 +69,10 @@ final class SessionBox: Sendable {
     guard let change = try await reader.next(), let session = session.withLock({ $0 }) else {
       return nil
     }
-    return DurableChange(change: change, session: session, ordinal: session.cursor.deliver())
+    let durable = DurableChange(
+      change: change, session: session, ordinal: session.cursor.deliver())
+    if Sabotage.earlyCursor.isOn { durable.acknowledgeSoon() }
+    return durable
   }
 }
 

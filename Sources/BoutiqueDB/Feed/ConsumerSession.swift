@@ -20,6 +20,7 @@
 // Steps of acknowledging: note → write the newest noted → resume those whose ordinal is not higher. Death
 // before the commit: what was noted is delivered again.
 
+import FaultPoints
 import Foundation
 import SharedFileCoordination
 import Synchronization
@@ -289,6 +290,7 @@ final class ConsumerCursor: Sendable {
           seen: WallClock.milliseconds, expiry: core.configuration.consumerExpiry.milliseconds,
           isExpired: false, owner: owner, pid: getpid(), label: core.configuration.label),
         on: sqlite)
+      FaultPoint.reach(.inConsumerAcknowledgement)
     }
   }
 }

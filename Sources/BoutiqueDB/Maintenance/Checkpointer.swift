@@ -1,3 +1,4 @@
+import FaultPoints
 import SQLiteConnection
 import Synchronization
 
@@ -51,8 +52,10 @@ final class Checkpointer: Sendable {
     // not much too large it does not wait. Where readers overlap all the time it would then never come to
     // its end, so the larger the log the longer it waits.
     limits.wait = size > 16 * bound ? .seconds(1) : size > 4 * bound ? .milliseconds(100) : .zero
+    FaultPoint.reach(.beforeCheckpoint)
     do {
       let result = try sqlite.checkpoint(size > bound ? .truncate : .passive)
+      FaultPoint.reach(.afterCheckpoint)
       state.withLock { state in
         state.lastError = nil
         // The reader that was in the way may end at any moment, and then a few commits must do.

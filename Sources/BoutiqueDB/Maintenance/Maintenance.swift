@@ -1,4 +1,5 @@
 public import Foundation
+import FaultPoints
 import SQLiteConnection
 import Synchronization
 
@@ -39,7 +40,9 @@ extension BoutiqueDB {
   /// It runs by itself as the log grows; call it before copying the file by other means.
   public func checkpoint(_ mode: CheckpointMode = .passive) async throws -> CheckpointResult {
     try await core.maintain(purpose: "checkpoint") { writer in
+      FaultPoint.reach(.beforeCheckpoint)
       let result = try writer.sqlite.checkpoint(mode.sqlite)
+      FaultPoint.reach(.afterCheckpoint)
       return CheckpointResult(
         walFrames: result.walFrames, checkpointedFrames: result.checkpointedFrames,
         isBusy: result.busy)

@@ -1,3 +1,4 @@
+import FaultPoints
 import Foundation
 import SQLiteConnection
 
@@ -78,10 +79,13 @@ struct Migrator: Sendable {
       _ = try writer.committing(since: .now()) { connection in
         guard let migration = try pending(on: writer.sqlite).first else { return }
         applied = migration
+        if Sabotage.nonAtomicMigration.isOn { try writer.sqlite.execute("COMMIT") }
         try migration.body(connection)
+        if Sabotage.nonAtomicMigration.isOn { try writer.sqlite.execute("BEGIN IMMEDIATE") }
         if let error = connection.fatalError { throw error }
         try Self.checkForeignKeys(on: connection)
         try remember(migration, on: writer.sqlite)
+        FaultPoint.reach(.inMigration)
       }
     } catch {
       guard let applied else { throw error }

@@ -1,3 +1,5 @@
+import FaultPoints
+
 /// A value with the number of the run that read it.
 struct Delivery<Value: Sendable>: Sendable {
   var value: Value
@@ -148,7 +150,8 @@ struct LiveQueryState<Value: Sendable>: Sendable {
     failures = 0
     self.region = region
     self.token = token
-    let isStale = overflowed || changes.contains { concerns($0) }
+    let isStale =
+      !Sabotage.staleValue.isOn && (overflowed || changes.contains { concerns($0) })
     phase = isStale ? .stale : .current
     guard isWaiting else { return .none }
     if let last, run < requestedRun || requestedRun <= lastRun, let areEqual,

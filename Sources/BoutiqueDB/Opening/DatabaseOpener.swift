@@ -1,3 +1,4 @@
+import FaultPoints
 import Foundation
 import SQLiteConnection
 import SharedFileCoordination
@@ -157,6 +158,7 @@ struct DatabaseOpener {
     limits.wait = configuration.migrationTimeout
     let lease = try migrationLease(coordination, deadline)
     defer { lease?.release() }
+    FaultPoint.reach(.inOpening)
     coordination?.settleContinuity { sqlite.logState }
     if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
     try sqlite.setJournalSizeLimit(configuration.writeAheadLogBound)

@@ -1,3 +1,4 @@
+import FaultPoints
 import SQLiteConnection
 import Synchronization
 
@@ -74,7 +75,7 @@ final class ReadWork: Sendable {
     var connection: BoutiqueConnection?
     let result = Result { () throws -> Snapshot? in
       if isShared { try sqlite.execute("PRAGMA query_only = 1") }
-      try sqlite.execute("BEGIN")
+      if !Sabotage.tornRead.isOn { try sqlite.execute("BEGIN") }
       // Before the closure, in the same snapshot: the token may be older than the value, never newer.
       let token = recordsRegion ? try ChangeReader.newestToken(on: sqlite) : 0
       let recorder = recordsRegion ? try RegionRecorder(schema: limits.schema, on: sqlite) : nil

@@ -36,6 +36,8 @@ public final class BoutiqueConnection {
   private var savepointDepth = 0
   /// Called before a table of the database is altered.
   var willAlter: ((_ table: String) throws -> Void)?
+  /// What a known bug does where SQLite refuses a statement for others' commits; see `Sabotage.noLease`.
+  var goOnAfterConflict: (() throws -> Void)?
   /// Whether this is the library's own work.
   private let mayTouchInternalTables: Bool
   /// Whether the transaction holds other writes' work as well, which this one must not take along.
@@ -309,6 +311,10 @@ public final class BoutiqueConnection {
     do {
       return try body()
     } catch {
+      if let goOnAfterConflict, error.code == .busySnapshot {
+        try goOnAfterConflict()
+        return try run(body)
+      }
       throw failure(error)
     }
   }

@@ -25,6 +25,7 @@
 // Death before the commit mark is in the log: nothing of any member; after it: all that had not
 // failed. Nobody was told yet in either case.
 
+import FaultPoints
 import SQLiteConnection
 import SharedFileCoordination
 
@@ -93,6 +94,7 @@ extension Writer {
       return nil
     }
     group.settle(first, .success(()))
+    if Sabotage.earlyAcknowledgement.isOn { first.end()?.resume() }
     do {
       limits.cancellation = nil
       try letJoin(since: start, &progress, mustHandOver)
@@ -215,6 +217,14 @@ extension Writer {
 
   // MARK: One closure
 
+  /// Gives a closure whose transaction SQLite refuses another one: a bug, see ``Sabotage/noLease``.
+  private func beginAnew() throws {
+    ImmediateTransaction.rollback(on: sqlite)
+    try ImmediateTransaction.begin(on: sqlite)
+    try log.begin()
+    collector.reset()
+  }
+
   /// Runs a closure in the open transaction.
   ///
   /// Throws what it failed with; what it did is still there then.
@@ -226,6 +236,7 @@ extension Writer {
       sqlite: sqlite, role: .write, collector: collector, cancellation: write.cancellation,
       isShared: isShared, fork: fork)
     letTriggersFollow(connection)
+    if Sabotage.noLease.isOn { connection.goOnAfterConflict = { [self] in try beginAnew() } }
     let changesBefore = sqlite.totalChanges
     defer { progress.isClosed = connection.hasSpecialEffects }
     do {

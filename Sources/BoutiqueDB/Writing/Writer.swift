@@ -1,3 +1,4 @@
+import FaultPoints
 import Foundation
 import SQLiteConnection
 import SharedFileCoordination
@@ -86,7 +87,7 @@ final class Writer {
   /// Serves writes until the gate is closed and empty.
   func run() {
     while let first = gate.waitForWork() {
-      guard let coordination, !first.isRead else {
+      guard let coordination, !first.isRead, !Sabotage.noLease.isOn else {
         serve()
         continue
       }
@@ -117,7 +118,11 @@ final class Writer {
     facts.forget()
     while let write = gate.take() ?? whoComesBack(turn.heldFor) {
       let change = perform(write) { turn.shouldHandOver(nextYields: $0) }
-      if change != nil { turn.ring() }
+      if change != nil {
+        FaultPoint.reach(.betweenCommitAndBell)
+        turn.ring()
+        FaultPoint.reach(.beforeAcknowledgement)
+      }
       conclude(change)
       // After each commit, not after the turn: while nobody else waits a turn has no end.
       checkpointer.runIfDue(on: sqlite, limits: limits) { isLogWhole }
@@ -280,6 +285,7 @@ final class Writer {
       hasChanges || !collector.isEmpty
       ? try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
       : try log.appendNothing()
+    FaultPoint.reach(.beforeCommit)
     try transaction().commit()
     log.didCommit(change)
     return change
@@ -289,7 +295,7 @@ final class Writer {
   func begin(since start: MonotonicTime, _ cancellation: CancellationFlag?) throws {
     let transaction = try transaction()
     do {
-      try transaction.begin()
+      if Sabotage.noLease.isOn { try sqlite.execute("BEGIN") } else { try transaction.begin() }
     } catch {
       // A time limit that is over here has been waited away: that is a matter of the lock.
       if let cancellation, !cancellation.end(), cancellation.isCancelled {
@@ -299,6 +305,7 @@ final class Writer {
       throw BoutiqueError.lockTimeout(
         LockTimeout(foreignHolderOf: path, waited: start.duration(to: .now())))
     }
+    FaultPoint.reach(.afterBegin)
     do {
       // With SQLite's write lock held, no other program's checkpoint can cut the log. Each time, unlike
       // the files' identities: what is cut between two looks would be grown over and never noticed.

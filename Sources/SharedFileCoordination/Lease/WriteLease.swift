@@ -21,6 +21,7 @@
 // A stop at c–d: passed over. A stop at e–g: it is the holder, and is reported as such.
 
 import CLinuxShims
+import FaultPoints
 import Glibc
 import Synchronization
 
@@ -76,7 +77,8 @@ package final class WriteLease: Sendable {
       let started = BootClock.now()
       let session = try withoutActuallyEscaping(isCancelled) {
         (isCancelled) throws(CoordinationError) -> TurnSession in
-        try withoutActuallyEscaping(yieldingFor) {
+        FaultPoint.reach(.beforeLease)
+        return try withoutActuallyEscaping(yieldingFor) {
           (yieldingFor) throws(CoordinationError) -> TurnSession in
           let call = LeaseCall(
             deadline: deadline, isCancelled: isCancelled, yieldingFor: yieldingFor,
@@ -85,6 +87,7 @@ package final class WriteLease: Sendable {
         }
       }
       use.withLock { $0 = .holding }
+      FaultPoint.reach(.afterLease)
       return WriteTurn(session: session)
     } catch {
       use.withLock { $0 = .idle }

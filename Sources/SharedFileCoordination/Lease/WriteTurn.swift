@@ -1,3 +1,4 @@
+import FaultPoints
 import Glibc
 import Synchronization
 
@@ -115,7 +116,9 @@ final class TurnSession: Sendable {
       lease.turnEnded()
       return
     }
+    FaultPoint.reach(.beforeRelease)
     ByteLock.unlock(LockFileLayout.writeLeaseByte, of: membership.file.descriptor)
+    FaultPoint.reach(.duringRelease)
     // Only now: a new try through the same description would not be kept out by our own lock.
     lease.turnEnded()
     var page = HeaderPage()

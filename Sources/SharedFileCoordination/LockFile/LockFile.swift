@@ -18,6 +18,7 @@
 // done.
 
 import CLinuxShims
+import FaultPoints
 import Glibc
 
 /// An open lock file with a valid header.
@@ -178,6 +179,7 @@ final class LockFile: Sendable {
     // Zeroes over everything: it may be garbage, and where fallocate does not exist this is what
     // takes the room.
     try FileBytes.write(ByteImage(count: size), to: descriptor, at: 0, path: path)
+    FaultPoint.reach(.makingLockFile)
     let header = LockFileHeader(
       slotCount: options.slotCount, epoch: UInt64.random(in: 1...UInt64.max))
     try FileBytes.write(header.image, to: descriptor, at: 0, path: path)

@@ -5,7 +5,7 @@ import ProcessHarness
 /// A process of a scenario that uses the library: the program itself in another role.
 package enum WorkerProgram {
   /// The first argument of the hidden role.
-  package static let option = "--worker"
+  package static let option = "--convergence-worker"
 
   /// In place of a process's name: makes the file and its schema, and ends.
   static let maker = "=maker"

@@ -26,8 +26,11 @@ package actor StressRun {
   private var starts = 0
   private var violations: [Violation] = []
   private var records: [FaultRecord] = []
-  /// The processes that the run itself has killed.
-  private var killed: Set<pid_t> = []
+  /// The places whose work is done before the time.
+  private var finished: Set<Int> = []
+  /// Waits for the time to pass.
+  private var disturbing: Task<Void, any Error>?
+  private var isInterrupted = false
   private var isEnding = false
   private var isPowerOff = false
 
@@ -82,9 +85,34 @@ package actor StressRun {
     _ faults: [FaultEvent], _ children: ChildProcesses,
     _ progress: @escaping @Sendable (RunProgress) -> Void
   ) async throws -> Int64 {
-    for place in 0..<run.plan.processes { try await start(place, children) }
-    let began = HistoryLog.now()
-    for worker in workers.values { worker.send("go") }
+    do {
+      for place in 0..<run.plan.processes { try await start(place, children) }
+      let began = HistoryLog.now()
+      for worker in workers.values { worker.send("go") }
+      let disturbing = Task { try await self.disturb(faults, children, from: began, progress) }
+      self.disturbing = disturbing
+      if isInterrupted || finished.count == run.plan.processes { disturbing.cancel() }
+      do {
+        try await disturbing.value
+      } catch is CancellationError {
+        // Interrupted, or all workers have ended their work before the time.
+      }
+      await injector.endAll()
+      try await endAll()
+      return began
+    } catch {
+      // Limits of the machine must not outlive the run.
+      await injector.endAll()
+      throw error
+    }
+  }
+
+  /// Strikes every fault at its time, and returns when the time is over.
+  private func disturb(
+    _ faults: [FaultEvent], _ children: ChildProcesses, from began: Int64,
+    _ progress: @escaping @Sendable (RunProgress) -> Void
+  ) async throws {
+    let seconds = run.plan.seconds
     try await withThrowingTaskGroup { group in
       for fault in faults {
         group.addTask {
@@ -92,7 +120,6 @@ package actor StressRun {
           try await self.strike(fault, children)
         }
       }
-      let seconds = run.plan.seconds
       group.addTask {
         while true {
           let left = seconds - Double(HistoryLog.now() - began) / 1e9
@@ -103,9 +130,12 @@ package actor StressRun {
       }
       try await group.waitForAll()
     }
-    await injector.endAll()
-    try await endAll()
-    return began
+  }
+
+  /// Ends the work before its time; what was done until then is checked.
+  package func interrupt() {
+    isInterrupted = true
+    disturbing?.cancel()
   }
 
   private static func sleep(until seconds: Double, from began: Int64) async throws {
@@ -137,19 +167,29 @@ package actor StressRun {
 
   /// Starts another in place of a worker that has died.
   private func watch(_ worker: ChildProcess, _ place: Int, _ children: ChildProcesses) async {
-    guard let status = try? await worker.exit(within: .seconds(100_000)) else { return }
-    if isEnding || isPowerOff { return }
-    if status != .signalled(SIGKILL) {
+    guard let status = try? await worker.exit(within: .seconds(1_000_000)) else { return }
+    // After a power cut another has its place already.
+    if isEnding || isPowerOff || workers[place] !== worker { return }
+    switch status {
+    case .exited(0):
+      finished.insert(place)
+      if finished.count == run.plan.processes { disturbing?.cancel() }
+      return
+    case .signalled(SIGKILL): break
+    default:
       violations.append(
         Violation(
           check: "ended by itself",
-          text: "process at place \(place) ended with \(status): \(worker.standardError)"))
+          text: "the process at place \(place) \(status): \(worker.standardError)"))
     }
     do {
       try await start(place, children)
       workers[place]?.send("go")
     } catch {
-      violations.append(Violation(check: "start", text: "\(error)"))
+      // While the power is off, nobody gets as far as its first word.
+      if isEnding || isPowerOff { return }
+      violations.append(
+        Violation(check: "start", text: "no process at place \(place) any more: \(error)"))
     }
   }
 
@@ -163,8 +203,9 @@ package actor StressRun {
       do {
         _ = try await worker.exit(within: .seconds(120))
       } catch {
+        let locks = await StuckProcess.locks(of: run)
         violations.append(
-          Violation(check: "stuck", text: "place \(place) did not end: \(error)"))
+          Violation(check: "stuck", text: "place \(place) did not end: \(error)\n\(locks)"))
         await worker.end()
       }
     }
@@ -176,7 +217,6 @@ package actor StressRun {
     if event.kind == .powerCut { return try await cutPower(event, children) }
     if isPowerOff { return }
     let victim = event.target.flatMap { workers[$0] }
-    if let victim, event.kind == .kill { killed.insert(victim.processID) }
     records.append(try await injector.strike(event, victim: victim))
   }
 

@@ -38,11 +38,14 @@ package final class WorkerContext: Sendable {
   ) async throws -> BoutiqueDB {
     var configuration = run.configuration(label: "worker \(place)")
     change(&configuration)
+    var end: Int64?
     while true {
       do {
         return try await BoutiqueDB.open(path: run.database, configuration: configuration)
       } catch {
-        if shouldEnd || run.plan.faults.isEmpty { throw error }
+        // At the end of the run all faults are over, and only a moment of patience is left.
+        if shouldEnd, end == nil { end = HistoryLog.now() + 30_000_000_000 }
+        if run.plan.faults.isEmpty || end.map({ $0 < HistoryLog.now() }) == true { throw error }
         log.note(.trouble, "open", "\(error)")
         try await Task.sleep(for: .milliseconds(20))
       }
@@ -56,7 +59,7 @@ package final class WorkerContext: Sendable {
   @discardableResult
   package func operate(
     _ name: String, client: Int = 0, _ steps: [Step] = [],
-    _ body: () async throws -> [Step]
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> [Step]
   ) async -> [Step]? {
     let operation = log.begin(name, client: client, steps)
     do {
@@ -71,7 +74,35 @@ package final class WorkerContext: Sendable {
 
   /// Whether an operation that ended with the error may have had an effect.
   package static func outcome(of error: any Error) -> OperationRecord.Outcome {
-    // Until the kinds that leave no trace are told apart, none is trusted.
-    .unknown
+    switch error {
+    case is CancellationError, is DeliberateRollback: return .refused
+    case let error as BoutiqueError: return outcome(of: error)
+    default: return .unknown
+    }
   }
+
+  // SQLite writes a commit in two parts: the frames with the commit mark into the log, then the index in
+  // shared memory, by which others see it. An error after the mark (a sync, the growth of the index) undoes
+  // the commit for all who are there, and the next writer overwrites its frames; but whoever recovers the
+  // log before that, after a crash, finds the mark. So an I/O error leaves it open.
+  private static func outcome(of error: BoutiqueError) -> OperationRecord.Outcome {
+    switch error {
+    case .inputOutput, .corrupt: return .unknown
+    case .diskFull(_, let message):
+      // SQLITE_FULL comes of a write to the log that was not done in whole, so there is no mark. The limit
+      // of a file's size and a full disk under the index may come later.
+      return message.contains("database or disk is full") ? .refused : .unknown
+    case .sql(let code, _):
+      let outOfMemory = 7
+      let interrupted = 9
+      return code & 0xff == outOfMemory || code & 0xff == interrupted ? .unknown : .refused
+    default: return .refused
+    }
+  }
+}
+
+/// Thrown in a write to undo it on purpose.
+package struct DeliberateRollback: Error {
+  /// Undoes the write that throws it.
+  package init() {}
 }

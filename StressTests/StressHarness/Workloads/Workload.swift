@@ -40,11 +40,17 @@ package enum Workloads {
   package static let all: [any Workload.Type] = [
     CountersWorkload.self,
     WideRowsWorkload.self,
+    ConvergenceWorkload.self,
+    LiveWorkload.self,
+    FeedMirrorWorkload.self,
+    MigrationsWorkload.self,
+    StoresWorkload.self,
+    SecretsWorkload.self,
+    SchemaChangesWorkload.self,
     LongReadersWorkload.self,
     ForeignWritersWorkload.self,
     ScriptsWorkload.self,
     DurabilityWorkload.self,
-    SchemaChangesWorkload.self,
     CrowdWorkload.self,
   ]
 

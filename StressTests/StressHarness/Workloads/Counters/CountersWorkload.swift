@@ -44,5 +44,9 @@ package struct CountersWorkload: Workload {
     await db.close()
   }
 
-  package func check(_ run: RunContext, _ history: History) async throws -> [Violation] { [] }
+  package func check(_ run: RunContext, _ history: History) async throws -> [Violation] {
+    let state = try await FinalState.read(
+      run, ["counters": "SELECT id, value FROM counters ORDER BY id"])
+    return state.violations
+  }
 }

@@ -1,0 +1,162 @@
+import BoutiqueDB
+import Foundation
+package import StressFaults
+package import StressHistory
+import StressReport
+
+/// Programs of many versions that open one database, each with the migrations that it knows.
+///
+/// A migration (``VersionedPlan``) makes two tables, moves a sum between rows, notes itself and takes its time
+/// in between. In every snapshot of anybody each migration must be there wholly or not at all, and once.
+package struct MigrationsWorkload: Workload {
+  package static let name = "migrations"
+  package static let summary =
+    "programs of many versions open and migrate under load: each migration whole, and once"
+  package static let faults = FaultKind.allCases
+
+  package init() {}
+
+  package func prepare(_ run: RunContext) async throws {
+    let db = try await BoutiqueDB.open(
+      path: run.database, configuration: run.configuration(label: "prepare"),
+      migrations: VersionedPlan.plan(version: 1))
+    await db.close()
+  }
+
+  package func work(_ worker: WorkerContext) async throws {
+    await withTaskGroup { group in
+      group.addTask { await openAndClose(worker) }
+      group.addTask { await lookOn(worker) }
+    }
+  }
+
+  /// Opens with a version of the plan, works a little, and closes, again and again.
+  private func openAndClose(_ worker: WorkerContext) async {
+    var random = worker.random("versions")
+    // The newest version that this program has heard of.
+    var newest = 1
+    while !worker.shouldEnd {
+      var version = max(1, newest + random.int(-1...1))
+      if version > VersionedPlan.limit { version = VersionedPlan.limit }
+      let steps = await worker.operate("open \(version)") {
+        try await open(version: version, worker, &random)
+      }
+      if case .integer(let found)? = steps?.first?.value { newest = max(newest, Int(found)) }
+      try? await Task.sleep(for: .milliseconds(random.int(0...10)))
+    }
+  }
+
+  /// - Returns: the version that the database had, as a step.
+  private func open(
+    version: Int, _ worker: WorkerContext, _ random: inout SeededRandom
+  ) async throws -> [Step] {
+    let configuration = worker.run.configuration(label: "version \(version)")
+    let before = try await currentVersion(worker)
+    let db: BoutiqueDB
+    do {
+      db = try await BoutiqueDB.open(
+        path: worker.run.database, configuration: configuration,
+        migrations: VersionedPlan.plan(version: version))
+    } catch BoutiqueError.databaseNewer(_, let unknown) {
+      let now = try await currentVersion(worker)
+      if now <= version || unknown.isEmpty {
+        worker.log.note(
+          .violation, "refused version",
+          "version \(version) was told that the database is newer, and it is of version \(now)")
+      }
+      return [Step(.read, "version", .integer(Int64(now)))]
+    }
+    let state = try await db.read(VersionState.init)
+    complain(of: state, worker)
+    if before > version {
+      worker.log.note(
+        .violation, "old version admitted",
+        "version \(version) opened a database that was of version \(before) before")
+    }
+    if state.version < version {
+      worker.log.note(
+        .violation, "lost migration",
+        "version \(version) has opened, and the database is of version \(state.version)")
+    }
+    for _ in 0..<random.int(0...5) {
+      try await write(version, db, worker)
+      try? await Task.sleep(for: .milliseconds(random.int(0...5)))
+    }
+    await db.close()
+    return [Step(.read, "version", .integer(Int64(state.version)))]
+  }
+
+  private func currentVersion(_ worker: WorkerContext) async throws -> Int {
+    // An empty plan goes with every version.
+    let db = try await BoutiqueDB.open(
+      path: worker.run.database, configuration: worker.run.configuration(label: "look"))
+    let state = try await db.read(VersionState.init)
+    await db.close()
+    complain(of: state, worker)
+    return state.version
+  }
+
+  /// Writes as a program of a version: when a newer one has migrated meanwhile it must be refused.
+  private func write(_ version: Int, _ db: BoutiqueDB, _ worker: WorkerContext) async throws {
+    do {
+      let found = try await db.write { connection in
+        try connection.execute("UPDATE sum SET value = value + 1 WHERE id = 1")
+        try connection.execute("UPDATE sum SET value = value - 1 WHERE id = 2")
+        return try VersionState(connection)
+      }
+      if found.version > version {
+        worker.log.note(
+          .violation, "old version writes",
+          "version \(version) has written to a database of version \(found.version)")
+      }
+    } catch BoutiqueError.databaseNewer {
+      // Reading goes on.
+      complain(of: try await db.read(VersionState.init), worker)
+    }
+  }
+
+  /// Reads all the time, as a tool that knows no version.
+  private func lookOn(_ worker: WorkerContext) async {
+    guard let db = try? await worker.open() else { return }
+    while !worker.shouldEnd {
+      do {
+        complain(of: try await db.read(VersionState.init), worker)
+      } catch {
+        let kind: Note.Kind = worker.run.plan.faults.isEmpty ? .violation : .trouble
+        worker.log.note(kind, "look", "\(error)")
+      }
+      try? await Task.sleep(for: .milliseconds(2))
+    }
+    await db.close()
+  }
+
+  private func complain(of state: VersionState, _ worker: WorkerContext) {
+    for fault in state.faults { worker.log.note(.violation, fault.check, fault.text) }
+  }
+
+  package func check(_ run: RunContext, _ history: History) async throws -> [Violation] {
+    var violations: [Violation] = []
+    let db = try await BoutiqueDB.open(
+      path: run.database, configuration: run.configuration(label: "check"))
+    let state = try await db.read(VersionState.init)
+    violations += state.faults
+    await db.close()
+    for operation in history.operations where operation.outcome == .done {
+      guard case .integer(let version)? = operation.steps.first?.value, version > state.version,
+        !run.plan.faults.contains(.powerCut)
+      else { continue }
+      violations.append(
+        Violation(
+          check: "lost migration",
+          text: "version \(version) was seen, and in the end the database is of \(state.version)",
+          operations: [operation]))
+    }
+    // Without faults nobody may have failed: to be refused as too old is no failure.
+    if run.plan.faults.isEmpty {
+      violations += history.operations.filter { $0.error != nil }.map {
+        Violation(check: "error", text: "\($0.name): \($0.error ?? "")", operations: [$0])
+      }
+    }
+    return Array(violations.prefix(20))
+  }
+}

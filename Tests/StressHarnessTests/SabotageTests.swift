@@ -1,0 +1,44 @@
+import FaultPoints
+import Foundation
+import ProcessHarness
+import StressHarness
+import StressHistory
+import StressReport
+import TestDatabase
+import Testing
+
+/// A check that has not been seen to fail is not done: every known bug is built in, and must be found.
+@Suite(.serialized, .timeLimit(.minutes(20)), .enabled(if: hasFaultPoints))
+struct SabotageTests {
+  @Test func `every known bug has a trial, of a workload that there is`() {
+    #expect(Set(SabotageTrial.all.map(\.sabotage)) == Set(Sabotage.allCases))
+    for trial in SabotageTrial.all { #expect(Workloads.named(trial.workload) != nil, "\(trial)") }
+  }
+
+  @Test(arguments: SabotageTrial.all)
+  func `a known bug is found`(_ trial: SabotageTrial) async throws {
+    var others: [StressHistory.Violation] = []
+    for attempt in 0..<trial.tries {
+      let found = try await violations(of: trial.plan(attempt: attempt))
+      if found.contains(where: { trial.checks.contains($0.check) }) { return }
+      others += found
+    }
+    Issue.record("\(trial) was not found; what was: \(others.prefix(5).map(\.text))")
+  }
+
+  @Test(arguments: SabotageTrial.all)
+  func `the same run without the bug passes`(_ trial: SabotageTrial) async throws {
+    let found = try await violations(of: trial.plan(isSabotaged: false))
+    #expect(found.isEmpty, "\(trial): \(found.prefix(5))")
+  }
+
+  private func violations(of plan: RunPlan) async throws -> [StressHistory.Violation] {
+    let directory =
+      FileManager.default.temporaryDirectory.path + "/sabotage-\(UUID().uuidString.lowercased())"
+    let run = RunContext(
+      plan: plan, directory: directory, program: try BuiltExecutable.path("boutique-stress"))
+    let result = try await StressRun(run).result()
+    if result.violations.isEmpty { try FileManager.default.removeItem(atPath: directory) }
+    return result.violations
+  }
+}
