@@ -52,7 +52,7 @@ enum RunCommand: StressCommand {
       ) { (settings, text) throws(InvalidValue) in
         settings.faults = try Names.faults(text)
       },
-      .value("processes", short: "p", "N", help: "Processes at a time (most workloads: 4); up to 64.") {
+      .value("processes", short: "p", "N", help: "Processes at a time (mostly 4); up to 64.") {
         (settings, text) throws(InvalidValue) in
         guard let number = Int(text), (1...64).contains(number) else {
           throw InvalidValue(expected: "a whole number from 1 to 64")
