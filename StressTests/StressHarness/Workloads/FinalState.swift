@@ -132,7 +132,8 @@ package struct FinalState: Sendable {
                 yield "change log: %d is followed by %d" % (last, first)
             try: count = len(json.loads(changes)); json.loads(tables)
             except ValueError: yield "change log: row %d is no JSON" % token; count = token - first
-            if token != first + count:
+            # Commits that change nothing, as acknowledgements, share a row when they follow each other.
+            if token != first + count and count > 0:
                 yield "change log: row %d...%d has %d changes" % (first, token, count)
             last = token
     try:
