@@ -19,6 +19,9 @@ package enum WorkerProgram {
   /// Says `ready` when it could begin, begins at the line `go`, and ends at `end` or when its input ends.
   package static func run(_ arguments: [String], program: String) async -> Int32 {
     dieWithHarness()
+    if arguments.first == ScriptClient.option, arguments.count == 3 {
+      return await ScriptClient.run(database: arguments[1], setting: arguments[2])
+    }
     guard arguments.count == 3, let place = Int(arguments[1]), let start = Int(arguments[2]) else {
       return 2
     }

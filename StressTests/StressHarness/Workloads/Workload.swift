@@ -13,6 +13,8 @@ package protocol Workload: Sendable {
   static var summary: String { get }
   /// The kinds of faults under which everything it checks must still hold.
   static var faults: [FaultKind] { get }
+  /// How many processes it has unless somebody says otherwise.
+  static var usualProcesses: Int { get }
 
   init()
 
@@ -28,21 +30,28 @@ package protocol Workload: Sendable {
   func check(_ run: RunContext, _ history: History) async throws -> [Violation]
 }
 
+extension Workload {
+  package static var usualProcesses: Int { 4 }
+}
+
 /// All workloads.
 package enum Workloads {
   /// In the order of `list`.
   package static let all: [any Workload.Type] = [
     CountersWorkload.self,
     WideRowsWorkload.self,
-    LongReadersWorkload.self,
-    ForeignWritersWorkload.self,
-    DurabilityWorkload.self,
     ConvergenceWorkload.self,
     LiveWorkload.self,
     FeedMirrorWorkload.self,
     MigrationsWorkload.self,
     StoresWorkload.self,
     SecretsWorkload.self,
+    SchemaChangesWorkload.self,
+    LongReadersWorkload.self,
+    ForeignWritersWorkload.self,
+    ScriptsWorkload.self,
+    DurabilityWorkload.self,
+    CrowdWorkload.self,
   ]
 
   /// The workload of that name.

@@ -52,7 +52,7 @@ enum RunCommand: StressCommand {
       ) { (settings, text) throws(InvalidValue) in
         settings.faults = try Names.faults(text)
       },
-      .value("processes", short: "p", "N", help: "Processes at a time (4); up to 64.") {
+      .value("processes", short: "p", "N", help: "Processes at a time (mostly 4); up to 64.") {
         (settings, text) throws(InvalidValue) in
         guard let number = Int(text), (1...64).contains(number) else {
           throw InvalidValue(expected: "a whole number from 1 to 64")
@@ -127,7 +127,8 @@ enum RunCommand: StressCommand {
     let seed = settings.seed ?? UInt64.random(in: 0...999_999)
     let types = try settings.isAll ? Workloads.all : chosen(settings)
     let complete: (inout RunPlan) -> Void = { plan in
-      if let processes = settings.processes { plan.processes = processes }
+      plan.processes =
+        settings.processes ?? Workloads.named(plan.workload)?.usualProcesses ?? plan.processes
       if let synchronous = settings.synchronous { plan.synchronous = synchronous.rawValue }
       plan.sabotage = settings.sabotage?.rawValue
     }

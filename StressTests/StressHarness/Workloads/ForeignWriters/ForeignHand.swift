@@ -31,10 +31,12 @@ final class ForeignHand: Sendable {
   func start() async throws -> ChildProcess {
     switch kind {
     case .python:
-      return try await children.start(ForeignProgram.python(Self.text, database: database))
+      return try await ForeignProgram.start(
+        ForeignProgram.python(Self.text, database: database), children)
     case .shell:
-      return try await children.start(
-        ForeignProgram.shell(database: database, settings: ["PRAGMA synchronous = NORMAL"]))
+      return try await ForeignProgram.start(
+        ForeignProgram.shell(database: database, settings: ["PRAGMA synchronous = NORMAL"]),
+        children)
     }
   }
 
@@ -75,7 +77,12 @@ final class ForeignHand: Sendable {
           [$0["done"], $0["stopped"], $0["refused"]].contains { $0?.int == number }
         }
         if answer["done"] != nil { return .done }
-        if answer["refused"] != nil { return .undone(answer["text"]?.string ?? "refused") }
+        if answer["refused"] != nil {
+          let text = answer["text"]?.string ?? "refused"
+          // A commit that a disk has failed may be found when the log is recovered.
+          return text.contains("disk") || text.contains("malformed")
+            ? .unknown(text) : .undone(text)
+        }
       case .shell:
         program.send("BEGIN IMMEDIATE;")
         for statement in statements { program.send(statement + ";") }

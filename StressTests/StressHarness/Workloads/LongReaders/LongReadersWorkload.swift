@@ -145,15 +145,27 @@ package struct LongReadersWorkload: Workload {
 
       """
     try await withChildProcesses { children in
-      let program = try await children.start(
-        ForeignProgram.python(text, database: worker.run.database))
+      func start() async throws -> ChildProcess {
+        try await ForeignProgram.start(
+          ForeignProgram.python(text, database: worker.run.database), children)
+      }
+      var program = try await start()
       var random = worker.random("foreign")
       while !worker.shouldEnd {
         program.send("\(Double(random.int(100...1500)) / 1000)")
-        let answer = try await program.nextMessage("a snapshot", within: .seconds(120)) { _ in true
-        }
-        if answer["same"]?.bool != true {
-          worker.log.note(.violation, "snapshot moved", "that of the Python program")
+        do {
+          let answer = try await program.nextMessage("a snapshot", within: .seconds(120)) { _ in
+            true
+          }
+          if answer["same"]?.bool != true {
+            worker.log.note(.violation, "snapshot moved", "that of the Python program")
+          }
+        } catch {
+          // A disk that fails ends it; nothing else may.
+          worker.log.note(
+            worker.run.plan.faults.isEmpty ? .violation : .trouble, "foreign reader", "\(error)")
+          await program.end()
+          program = try await start()
         }
         try? await Task.sleep(for: .milliseconds(random.int(0...500)))
       }

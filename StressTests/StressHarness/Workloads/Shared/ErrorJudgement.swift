@@ -14,7 +14,9 @@ enum ErrorJudgement {
     switch error as? BoutiqueError {
     case .diskFull: return any(.diskFull, .fileSizeLimit, .shortWrite)
     case .inputOutput:
-      return any(.ioError, .shortWrite, .failedSync, .diskFull, .fileSizeLimit, .descriptorLimit)
+      return any(
+        .ioError, .shortWrite, .failedSync, .diskFull, .fileSizeLimit, .descriptorLimit,
+        .processLimit)
     case .readOnly, .permissionDenied: return any(.ioError, .diskFull, .descriptorLimit)
     case .lockFile: return any(.lockFileTampering, .diskFull, .descriptorLimit, .ioError)
     case .fileReplaced: return any(.logTampering, .ioError, .powerCut)
@@ -26,7 +28,6 @@ enum ErrorJudgement {
     case .sql(let code, _):
       return [7, 10, 13, 14].contains(code & 0xff)
         && any(.ioError, .shortWrite, .failedSync, .diskFull, .descriptorLimit, .processLimit)
-    case .invalidConfiguration: return any(.processLimit)
     default: return false
     }
   }

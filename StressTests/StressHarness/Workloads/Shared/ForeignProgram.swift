@@ -47,6 +47,22 @@ enum ForeignProgram {
       "python3", ["-c", text, database] + settings.flatMap { ["-cmd", $0] })
   }
 
+  /// Starts a program, again and again for a while, since limits of the machine may prevent it.
+  static func start(
+    _ command: ChildCommand, _ children: ChildProcesses
+  ) async throws -> ChildProcess {
+    var attempts = 0
+    while true {
+      do {
+        return try await children.start(command)
+      } catch {
+        attempts += 1
+        if attempts > 1000 { throw error }
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+  }
+
   /// Runs a Python program to its end and returns its last line.
   static func result(
     _ text: String, database: String, input: String = "", _ arguments: [String] = []

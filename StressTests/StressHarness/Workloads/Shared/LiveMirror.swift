@@ -53,7 +53,9 @@ final class LiveMirror<Value: Sendable & Equatable>: Sendable {
   var deliveries: Int { state.withLock(\.deliveries) }
 
   /// Observes until the task is cancelled or the database is closed.
-  func follow(_ db: BoutiqueDB) async {
+  ///
+  /// - Parameter pause: how long it waits before it wants the next value.
+  func follow(_ db: BoutiqueDB, pause: Duration? = nil) async {
     var iterator = db.observe(fetch).makeAsyncIterator()
     var before: Value?
     while true {
@@ -70,6 +72,7 @@ final class LiveMirror<Value: Sendable & Equatable>: Sendable {
           $0.last = .value(value)
           $0.deliveries += 1
         }
+        if let pause { try? await Task.sleep(for: pause) }
       } catch {
         if Task.isCancelled { return }
         // After an error a value equal to the one before it is news.

@@ -50,7 +50,7 @@ package struct WideRowsWorkload: Workload {
     var random = worker.random("live")
     let pair = Int64(random.int(0...Self.pairs - 1))
     let live = LiveMirror<WidePair>(
-      "pair \(pair)", worker, expects: { Self.note($0, worker) },
+      "pair \(pair)", worker, expects: Self.note(worker),
       problem: { before, now in now.problem(after: before) },
       fetch: { try WidePair(pair, $0) })
     let versions = LiveMirror<[Int64]>(
@@ -135,7 +135,7 @@ package struct WideRowsWorkload: Workload {
     while !worker.shouldEnd {
       let way = random.int(0...3)
       let pair = Int64(random.int(0...Self.pairs - 1))
-      await worker.attempt("read \(way)", client: 2, expects: { Self.note($0, worker) }) { _ in
+      await worker.attempt("read \(way)", client: 2, expects: Self.note(worker)) { _ in
         try await db.read { connection in try WideReading.read(way, pair, connection) }
         return []
       }
@@ -144,9 +144,11 @@ package struct WideRowsWorkload: Workload {
   }
 
   /// Notes a torn row as what it is, and no error.
-  private static func note(_ error: any Error, _ worker: WorkerContext) -> Bool {
-    guard let torn = error as? TornRow else { return false }
-    worker.log.note(.violation, "torn read", torn.text)
-    return true
+  private static func note(_ worker: WorkerContext) -> @Sendable (any Error) -> Bool {
+    { error in
+      guard let torn = error as? TornRow else { return false }
+      worker.log.note(.violation, "torn read", torn.text)
+      return true
+    }
   }
 }
