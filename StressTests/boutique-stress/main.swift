@@ -1,14 +1,34 @@
+import CommandLineSupport
 import Foundation
+import Glibc
+import StressFaults
 import StressHarness
 
+// A pipe whose reader has gone is an error of the writing call here, not the end of the process.
+TextOutput.ignoreBrokenPipes()
 let arguments = Array(CommandLine.arguments.dropFirst())
 let program =
   (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
   ?? CommandLine.arguments[0]
-if arguments.first == WorkerProgram.option {
-  exit(await WorkerProgram.run(Array(arguments.dropFirst()), program: program))
+let roles = [WorkerProgram.option, ConvergenceRole.option, FaultProbe.option]
+if let role = arguments.first, roles.contains(role) {
+  // Ctrl-C at a terminal reaches the whole group of the process in the foreground, and the leading process
+  // alone is to end the run.
+  setpgid(0, 0)
+} else {
+  SignalWatch.block(StopSignals.ending)
 }
-if arguments.first == ConvergenceRole.option {
-  exit(await ConvergenceRole.run(Array(arguments.dropFirst())))
+Task.detached {
+  switch arguments.first {
+  case WorkerProgram.option:
+    exit(await WorkerProgram.run(Array(arguments.dropFirst()), program: program))
+  case ConvergenceRole.option:
+    exit(await ConvergenceRole.run(Array(arguments.dropFirst())))
+  case FaultProbe.option:
+    exit(FaultProbe.run(Array(arguments.dropFirst())))
+  default:
+    exit(await StressProgram.run(arguments, program: program))
+  }
 }
-exit(await StressProgram.run(arguments, program: program))
+// No `await` here: it would hand this thread to Dispatch, which takes the block off every signal.
+while true { pause() }

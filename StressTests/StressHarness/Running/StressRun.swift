@@ -24,6 +24,8 @@ package actor StressRun {
   /// The running workers by place.
   private var workers: [Int: ChildProcess] = [:]
   private var starts = 0
+  /// The place of each start.
+  private var places: [Int] = []
   private var violations: [Violation] = []
   private var records: [FaultRecord] = []
   /// The places whose work is done before the time.
@@ -47,7 +49,8 @@ package actor StressRun {
     }
     try JSONEncoder().encode(run.plan).write(to: URL(filePath: run.planFile))
     injector = try FaultInjector(
-      control: run.control, database: run.database, processes: run.plan.processes)
+      control: run.control, database: run.database, processes: run.plan.processes,
+      kinds: run.plan.faults)
   }
 
   /// Runs it.
@@ -64,15 +67,12 @@ package actor StressRun {
     let ended = HistoryLog.now()
     let files = (0..<starts).map(run.historyFile).filter(FileManager.default.fileExists)
     let history = try History.read(files: files)
-    violations += history.notes.filter { $0.kind == .violation }.map {
-      Violation(check: $0.subject, text: "process \($0.process): \($0.text)")
-    }
     var endedRun = run
     endedRun.faults = records
-    violations += try await workload.check(endedRun, history)
+    violations += try await RecordedRun.judge(endedRun, history)
     return RunResult(
       plan: run.plan, began: began, ended: ended, faults: records, violations: violations,
-      history: history)
+      history: history, places: places)
   }
 
   private nonisolated func withWorkers(
@@ -99,6 +99,7 @@ package actor StressRun {
       }
       await injector.endAll()
       try await endAll()
+      try await injector.close()
       return began
     } catch {
       // Limits of the machine must not outlive the run.
@@ -155,6 +156,7 @@ package actor StressRun {
   private func start(_ place: Int, _ children: ChildProcesses) async throws {
     let number = starts
     starts += 1
+    places.append(place)
     let worker = try await children.start(
       ChildCommand(
         run.program,

@@ -6,12 +6,18 @@ package struct Violation: Codable, Hashable, Sendable {
   package var text: String
   /// The least part of the history that shows it, in order of time.
   package var operations: [OperationRecord]
+  /// What orders them, where the check knows: the edges of a cycle.
+  package var edges: [ViolationEdge]?
 
   /// Describes a broken promise.
-  package init(check: String, text: String, operations: [OperationRecord] = []) {
+  package init(
+    check: String, text: String, operations: [OperationRecord] = [],
+    edges: [ViolationEdge]? = nil
+  ) {
     self.check = check
     self.text = text
     self.operations = operations
+    self.edges = edges
   }
 
   /// The processes that take part in it.

@@ -13,11 +13,13 @@ package struct RunResult: Codable, Sendable {
   package var violations: [Violation]
   /// Everything the processes did.
   package var history: History
+  /// The place of each start, by its number; empty where it is not known.
+  package var places: [Int]
 
   /// Describes what came of a run.
   package init(
     plan: RunPlan, began: Int64, ended: Int64, faults: [FaultRecord], violations: [Violation],
-    history: History
+    history: History, places: [Int] = []
   ) {
     self.plan = plan
     self.began = began
@@ -25,5 +27,6 @@ package struct RunResult: Codable, Sendable {
     self.faults = faults
     self.violations = violations
     self.history = history
+    self.places = places
   }
 }

@@ -1,0 +1,60 @@
+import Foundation
+package import StressFaults
+package import StressHistory
+package import StressReport
+
+/// A run that is over, as its directory tells of it: it can be judged again, without any luck.
+package struct RecordedRun: Sendable {
+  private var run: RunContext
+
+  /// Reads a run's directory.
+  ///
+  /// - Parameters:
+  ///   - program: `boutique-stress`.
+  ///   - faults: those that had happened: some promises depend on them.
+  package init(directory: String, program: String, faults: [FaultRecord]) throws {
+    let planFile = directory + "/plan.json"
+    do {
+      run = RunContext(plan: try RunPlan.read(planFile), directory: directory, program: program)
+      run.faults = faults
+    } catch {
+      throw StressError(text: "\(directory) is not the directory of a run: \(error)")
+    }
+  }
+
+  /// What was to be done.
+  package var plan: RunPlan { run.plan }
+
+  /// Whether a directory looks like that of a run.
+  package static func isDirectory(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: path + "/history")
+      && FileManager.default.fileExists(atPath: path + "/plan.json")
+  }
+
+  /// Reads what the processes did.
+  package func history() throws -> History {
+    let names = try FileManager.default.contentsOfDirectory(atPath: run.historyDirectory)
+    return try History.read(
+      files: names.filter { $0.hasSuffix(".jsonl") }.sorted().map {
+        run.historyDirectory + "/" + $0
+      })
+  }
+
+  /// What the history and the database say, checked now.
+  ///
+  /// The database is opened for it, which may change its files: call it on a copy of what is to be kept.
+  package func violations() async throws -> [Violation] {
+    try await Self.judge(run, try history())
+  }
+
+  /// The broken promises that a run's processes have seen themselves, and those that its workload finds.
+  static func judge(_ run: RunContext, _ history: History) async throws -> [Violation] {
+    guard let workload = Workloads.named(run.plan.workload) else {
+      throw StressError(text: "there is no workload \(run.plan.workload)")
+    }
+    let seen = history.notes.filter { $0.kind == .violation }.map {
+      Violation(check: $0.subject, text: "process \($0.process): \($0.text)")
+    }
+    return seen + (try await workload.init().check(run, history))
+  }
+}

@@ -1,0 +1,83 @@
+import CommandLineSupport
+import FaultPoints
+import StressFaults
+import StressHarness
+import StressReport
+
+/// `boutique-stress list`: what there is to run.
+enum ListCommand: StressCommand {
+  static let word = "list"
+  static let summary =
+    "Lists the workloads with the faults they bear, the faults, and the sabotages."
+
+  private struct Settings: Sendable {
+    var isJSON = false
+  }
+
+  private static let syntax = CommandSyntax<Settings>(
+    name: "\(StressProgram.name) \(word)", summary: summary, operands: [],
+    options: [
+      .flag("json", short: "j", help: "Write one JSON object instead of text.") {
+        $0.isJSON = true
+      }
+    ])
+
+  static func run(_ words: [String], _ environment: CommandEnvironment) async throws -> Int32 {
+    let console = environment.console
+    guard let (settings, _) = try syntax.settings(words, Settings(), console) else {
+      return StressStatus.clean
+    }
+    try console.write(settings.isJSON ? json : text(console))
+    return StressStatus.clean
+  }
+
+  private static func text(_ console: Console) -> String {
+    let width = console.helpWidth
+    let style = console.style
+    let workloads = Workloads.all.map { type in
+      (term: type.name, help: "\(type.summary). Bears \(borne(by: type)).")
+    }
+    let faults = FaultKind.allCases.map { (term: $0.rawValue, help: $0.summary) }
+    let sabotages = Sabotage.allCases.map { (term: $0.rawValue, help: $0.summary) }
+    var blocks = [
+      style.paint("Workloads", .bold) + "\n" + HelpLayout.definitions(workloads, width: width),
+      style.paint("Faults", .bold) + "\n" + HelpLayout.definitions(faults, width: width),
+      style.paint("Sabotages", .bold) + ": bugs to build in, so that the checks are seen to fail\n"
+        + HelpLayout.definitions(sabotages, width: width),
+    ]
+    if !hasFaultPoints {
+      blocks.append("This is a release build: it has neither sabotages nor named places to die at.")
+    }
+    return blocks.joined(separator: "\n\n") + "\n"
+  }
+
+  private static func borne(by type: any Workload.Type) -> String {
+    let missing = FaultKind.allCases.filter { !type.faults.contains($0) }
+    if missing.isEmpty { return "all faults" }
+    if type.faults.isEmpty { return "no faults" }
+    let isLong = missing.count < type.faults.count
+    return isLong
+      ? "all faults but " + missing.map(\.rawValue).joined(separator: ", ")
+      : type.faults.map(\.rawValue).joined(separator: ", ")
+  }
+
+  private static var json: String {
+    let workloads = Workloads.all.map { type in
+      JSONText.object([
+        ("name", JSONText.string(type.name)), ("summary", JSONText.string(type.summary)),
+        ("faults", JSONText.array(type.faults.map { JSONText.string($0.rawValue) })),
+      ])
+    }
+    func named(_ name: String, _ summary: String) -> String {
+      JSONText.object([
+        ("name", JSONText.string(name)), ("summary", JSONText.string(summary)),
+      ])
+    }
+    return JSONText.object([
+      ("workloads", JSONText.array(workloads)),
+      ("faults", JSONText.array(FaultKind.allCases.map { named($0.rawValue, $0.summary) })),
+      ("sabotages", JSONText.array(Sabotage.allCases.map { named($0.rawValue, $0.summary) })),
+      ("hasFaultPoints", hasFaultPoints ? "true" : "false"),
+    ]) + "\n"
+  }
+}
