@@ -32,4 +32,4 @@ Task.detached {
 }
 // No `await` here: it would hand this thread to Dispatch, which takes the block off every signal. But the main
 // actor runs on this thread, and workloads have live properties, stores and secrets on it.
-while true { RunLoop.main.run(mode: .default, before: .distantFuture) }
+while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
