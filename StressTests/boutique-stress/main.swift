@@ -32,5 +32,6 @@ Task.detached {
     exit(await StressProgram.run(arguments, program: program))
   }
 }
-// No `await` here: it would hand this thread to Dispatch, which takes the block off every signal.
-while true { pause() }
+// No `await` here: it would hand this thread to Dispatch, which takes the block off every signal. But the main
+// actor runs on this thread, and workloads have live properties, stores and secrets on it.
+while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
