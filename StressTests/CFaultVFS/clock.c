@@ -91,10 +91,8 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone) {
   (void)zone;
   struct timespec now;
   if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
-  if (time) {
-    time->tv_sec = now.tv_sec;
-    time->tv_usec = now.tv_nsec / 1000;
-  }
+  time->tv_sec = now.tv_sec;
+  time->tv_usec = now.tv_nsec / 1000;
   return 0;
 }
 
@@ -158,4 +156,27 @@ int inotify_add_watch(int descriptor, const char *path, uint32_t mask) {
     return -1;
   }
   return real_inotify_add_watch(descriptor, path, mask);
+}
+
+int fault_watch_open(const char *path) {
+  int descriptor = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (descriptor < 0) return -errno;
+  if (inotify_add_watch(descriptor, path, IN_ATTRIB | IN_CREATE | IN_DELETE) >= 0) return descriptor;
+  int code = errno;
+  close(descriptor);
+  return -code;
+}
+
+int fault_watch_overflowed(int descriptor) {
+  char buffer[65536] __attribute__((aligned(8)));
+  int has = 0;
+  ssize_t count;
+  while ((count = read(descriptor, buffer, sizeof(buffer))) > 0) {
+    for (char *place = buffer; place < buffer + count;) {
+      struct inotify_event *event = (struct inotify_event *)place;
+      if (event->mask & IN_Q_OVERFLOW) has = 1;
+      place += sizeof(*event) + event->len;
+    }
+  }
+  return has;
 }

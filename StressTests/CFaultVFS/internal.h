@@ -60,7 +60,9 @@ void fault_sleep(uint64_t microseconds);
 
 // Notes of one file for the power cut.
 typedef struct fault_shadow fault_shadow;
-fault_shadow *fault_shadow_open(const char *directory, const char *path);
+//
+// - file: the system's file, for the first to open it; NULL where there is nothing to be read.
+fault_shadow *fault_shadow_open(const char *directory, const char *path, sqlite3_file *file);
 void fault_shadow_close(fault_shadow *shadow);
 // Between lock and unlock one process changes the file or carries over.
 int fault_shadow_lock(fault_shadow *shadow);
@@ -68,7 +70,7 @@ void fault_shadow_unlock(fault_shadow *shadow);
 // Notes that a range will be changed; SQLITE_OK or an error.
 int fault_shadow_note(fault_shadow *shadow, int64_t offset, int64_t length);
 // Carries over everything noted: it is on the disk now.
-int fault_shadow_carry(fault_shadow *shadow);
+int fault_shadow_carry(fault_shadow *shadow, sqlite3_file *file);
 
 // A generator for one purpose (SplitMix64, as in SeededRandom.swift).
 uint64_t fault_random(uint64_t *state);

@@ -1,6 +1,7 @@
 import CommandLineSupport
 import Foundation
 import Glibc
+import StressFaults
 import StressHarness
 
 // A pipe whose reader has gone is an error of the writing call here, not the end of the process.
@@ -9,7 +10,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 let program =
   (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
   ?? CommandLine.arguments[0]
-let roles = [WorkerProgram.option, ConvergenceRole.option]
+let roles = [WorkerProgram.option, ConvergenceRole.option, FaultProbe.option]
 if let role = arguments.first, roles.contains(role) {
   // Ctrl-C at a terminal reaches the whole group of the process in the foreground, and the leading process
   // alone is to end the run.
@@ -23,6 +24,8 @@ Task.detached {
     exit(await WorkerProgram.run(Array(arguments.dropFirst()), program: program))
   case ConvergenceRole.option:
     exit(await ConvergenceRole.run(Array(arguments.dropFirst())))
+  case FaultProbe.option:
+    exit(FaultProbe.run(Array(arguments.dropFirst())))
   default:
     exit(await StressProgram.run(arguments, program: program))
   }

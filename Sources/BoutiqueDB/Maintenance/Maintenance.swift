@@ -1,5 +1,5 @@
-public import Foundation
 import FaultPoints
+public import Foundation
 import SQLiteConnection
 import Synchronization
 

@@ -108,5 +108,9 @@ typedef struct fault_connection fault_connection;
 int fault_connection_open(const char *path, fault_connection **connection);
 int fault_connection_run(fault_connection *connection, const char *sql, int64_t *value);
 void fault_connection_close(fault_connection *connection);
+// Watches a file; a descriptor, or a negative error number.
+int fault_watch_open(const char *path);
+// Reads all news; 1 when the kernel says that some were lost.
+int fault_watch_overflowed(int descriptor);
 
 #endif

@@ -22,6 +22,17 @@ package struct FaultEvent: Codable, Hashable, Sendable {
   }
 }
 
+extension FaultEvent: CustomStringConvertible {
+  /// What it is, in words: "pause of process 2 for 0.3 s".
+  package var description: String {
+    var text = kind.words
+    if let target { text += " of process \(target)" }
+    // By whole hundredths, so that no number has a tail.
+    if duration > 0 { text += " for \(Double(Int((duration * 100).rounded())) / 100) s" }
+    return text
+  }
+}
+
 /// A fault as it happened.
 package struct FaultRecord: Codable, Hashable, Sendable {
   package var event: FaultEvent

@@ -18,7 +18,7 @@ package enum FaultKind: String, Codable, Sendable, CaseIterable {
   case failedSync
   /// Every access to the disk takes its time.
   case slowDisk
-  /// No new processes and threads (`RLIMIT_NPROC`).
+  /// No new processes and threads (`RLIMIT_NPROC`, or a control group where that does not bind).
   case processLimit
   /// No new descriptors (`RLIMIT_NOFILE`).
   case descriptorLimit
@@ -34,4 +34,29 @@ package enum FaultKind: String, Codable, Sendable, CaseIterable {
   case clockStep
   /// All processes end at once, and of the files remains what was synced and any part of the rest.
   case powerCut
+}
+
+extension FaultKind {
+  /// The kind in words, as a sentence begins with it.
+  package var words: String {
+    switch self {
+    case .kill: "kill"
+    case .killAtPoint: "kill at a named place"
+    case .pause: "pause"
+    case .diskFull: "full disk"
+    case .fileSizeLimit: "limit of the files' size"
+    case .ioError: "I/O errors"
+    case .shortWrite: "short writes"
+    case .failedSync: "failed syncs"
+    case .slowDisk: "slow disk"
+    case .processLimit: "limit of processes"
+    case .descriptorLimit: "limit of descriptors"
+    case .inotifyLimit: "limit of inotify"
+    case .inotifyOverflow: "overflow of inotify's queue"
+    case .lockFileTampering: "tampering with the lock file"
+    case .logTampering: "tampering with the log"
+    case .clockStep: "step of the clock"
+    case .powerCut: "power cut"
+    }
+  }
 }

@@ -49,7 +49,8 @@ package actor StressRun {
     }
     try JSONEncoder().encode(run.plan).write(to: URL(filePath: run.planFile))
     injector = try FaultInjector(
-      control: run.control, database: run.database, processes: run.plan.processes)
+      control: run.control, database: run.database, processes: run.plan.processes,
+      kinds: run.plan.faults)
   }
 
   /// Runs it.
@@ -98,6 +99,7 @@ package actor StressRun {
       }
       await injector.endAll()
       try await endAll()
+      try await injector.close()
       return began
     } catch {
       // Limits of the machine must not outlive the run.
