@@ -73,6 +73,36 @@ import Testing
     }
   }
 
+  /// Found by the workload `live`: the run that was under way gave a value without the write.
+  @MainActor @Test func `a write that falls into a run is in the live query when it returns`()
+    async throws
+  {
+    try await withTestDatabase(configuration: Self.hourPoll, migrations: Self.plan) { db, _ in
+      let gate = DispatchSemaphore(value: 0)
+      let hasRead = TickCounter()
+      let slow = LiveQueryOne(db) { conn -> Int? in
+        let count: Int? = try conn.queryOne("SELECT count(*) FROM t")?.decode(0)
+        hasRead.add()
+        if count == 1 { gate.wait() }
+        return count
+      }
+      try await slow.projectedValue.refresh()
+      let runs = hasRead.value
+      // Not of the main actor, so that nothing waits for the query.
+      try await Task.detached { try await db.write(Self.add(1)) }.value
+      while hasRead.value == runs { try await Task.sleep(for: .milliseconds(1)) }
+      // Opens the gate when the second write has been told of.
+      let opening = Task.detached {
+        for try await count in db.observe(ObservationTests.count) where count == 2 { break }
+        gate.signal()
+      }
+      while db.observerCount < 2 { try await Task.sleep(for: .milliseconds(1)) }
+      try await db.write(Self.add(2))
+      #expect(slow.wrappedValue == 2)
+      try await opening.value
+    }
+  }
+
   @MainActor @Test func `a write does not wait for ever for a slow live query`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       let gate = DispatchSemaphore(value: 0)

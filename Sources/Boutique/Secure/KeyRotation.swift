@@ -54,12 +54,11 @@ extension SettingsStorage {
         if isNew {
           // Before the file is touched: can all of it be read?
           try KeyRotation.openAll(vault, path: path, on: connection)
-          try file.replace(with: [try SecretKey(SecretKey.random()), current[0]])
+          let old = Sabotage.hastyRotation.isOn ? [] : [current[0]]
+          try file.replace(with: [try SecretKey(SecretKey.random())] + old)
           FaultPoint.reach(.inKeyRotation)
         }
-        let count = try KeyRotation.sealAnew(vault, path: path, on: connection)
-        if Sabotage.hastyRotation.isOn { try file.replace(with: [try vault.ring()[0]]) }
-        return (count, isNew)
+        return (try KeyRotation.sealAnew(vault, path: path, on: connection), isNew)
       }
       repeat {
         try await KeyRotation.sync(db)

@@ -14,13 +14,22 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
     var isolation: ObjectIdentifier?
     /// Whether a value has left the machine and the consumer does not run with it yet.
     var isDelivering = false
-    /// Writes of that actor that wait for the run under way.
-    var settlements: [Settlement] = []
+    /// Whether the value that has just arrived is out of date already, and the consumer, which runs with it,
+    /// may ask for the next one at once.
+    var mayAskAgain = false
+    /// Writes of that actor that wait for a value, with the last run that may have begun before them.
+    var settlements: [(settlement: Settlement, run: Int)] = []
 
+    /// Takes out the settlements of those whose write has arrived, or will not be asked for.
+    ///
+    /// A run that was under way when the write was committed can give a value without it; the one after it
+    /// cannot.
     mutating func takeSettlements() -> [Settlement] {
-      guard !state.isAtWork, !isDelivering else { return [] }
-      defer { settlements = [] }
-      return settlements
+      guard !isDelivering else { return [] }
+      let isOver = !state.isAtWork && !mayAskAgain
+      let completed = state.completed
+      defer { settlements.removeAll { isOver || $0.run < completed } }
+      return settlements.filter { isOver || $0.run < completed }.map(\.settlement)
     }
   }
 
@@ -42,7 +51,7 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
     }
     running?.cancel()
     if let registration { core.hub.remove(registration) }
-    for settlement in settlements { settlement.finish() }
+    for (settlement, _) in settlements { settlement.finish() }
   }
 
   /// Returns the next value, or nil when there will be none.
@@ -69,7 +78,7 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
         throw error
       }
     }
-    defer { didArrive() }
+    defer { didArrive(isolation) }
     let delivery = try await withTaskCancellationHandler {
       // The closure is of the actor only because it mentions it.
       try await withCheckedThrowingContinuation(isolation: isolation) { continuation in
@@ -126,7 +135,7 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
       guard guarded.isolation == actor, guarded.state.isAtWork || guarded.isDelivering
       else { return }
       settlement.add()
-      guarded.settlements.append(settlement)
+      guarded.settlements.append((settlement, run: guarded.state.begun))
     }
   }
 
@@ -160,9 +169,27 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
   /// The consumer runs, on its actor: it has the value before anybody else has a turn there.
   ///
   /// That a value was resumed first would not do: actors do not keep the order of those who come from outside.
-  private func didArrive() {
-    let settlements = guarded.withLock { guarded in
+  ///
+  /// With a value that is out of date, because its run began before the write, it mostly asks again before
+  /// anybody else has a turn; only if it does not, the write waits no longer.
+  private func didArrive(_ isolation: isolated (any Actor)?) {
+    let (settlements, mayAskAgain) = guarded.withLock { guarded in
       guarded.isDelivering = false
+      guarded.mayAskAgain = guarded.state.isStale && !guarded.settlements.isEmpty
+      return (guarded.takeSettlements(), guarded.mayAskAgain)
+    }
+    for settlement in settlements { settlement.finish() }
+    guard mayAskAgain else { return }
+    Task { [weak self] in
+      // The task is of the actor only because it mentions it, and so runs when the consumer has had its turn.
+      _ = isolation
+      self?.didHaveTurn()
+    }
+  }
+
+  private func didHaveTurn() {
+    let settlements = guarded.withLock { guarded in
+      guarded.mayAskAgain = false
       return guarded.takeSettlements()
     }
     for settlement in settlements { settlement.finish() }

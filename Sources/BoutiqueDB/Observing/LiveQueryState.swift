@@ -65,6 +65,15 @@ struct LiveQueryState<Value: Sendable>: Sendable {
     }
   }
 
+  /// Whether something is known to have changed since the last value.
+  var isStale: Bool { if case .stale = phase { true } else { false } }
+
+  /// How many runs have been started.
+  var begun: Int { run }
+
+  /// How many runs have ended.
+  var completed: Int { if case .running = phase { run - 1 } else { run } }
+
   /// Whether the run under way was asked for: it must see everything committed before, noticed or not.
   var needsFreshRun: Bool { run <= requestedRun }
 

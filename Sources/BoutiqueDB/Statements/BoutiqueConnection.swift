@@ -1,3 +1,4 @@
+import FaultPoints
 import Foundation
 import Glibc
 import SQLiteConnection
@@ -89,7 +90,8 @@ public final class BoutiqueConnection {
   /// Runs one statement to its end with a list of arguments.
   @discardableResult
   public func execute(_ sql: String, arguments: [(any QueryBindable)?]) throws -> Int {
-    try prepare(sql).run(arguments: arguments)
+    if Sabotage.noLease.isOn { return try executeDespiteConflict(sql, arguments) }
+    return try prepare(sql).run(arguments: arguments)
   }
 
   /// Runs one statement to its end with named arguments (`:name`, `@name` or `$name` in the SQL).
@@ -311,10 +313,6 @@ public final class BoutiqueConnection {
     do {
       return try body()
     } catch {
-      if let goOnAfterConflict, error.code == .busySnapshot {
-        try goOnAfterConflict()
-        return try run(body)
-      }
       throw failure(error)
     }
   }

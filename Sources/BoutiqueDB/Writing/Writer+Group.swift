@@ -217,14 +217,6 @@ extension Writer {
 
   // MARK: One closure
 
-  /// Gives a closure whose transaction SQLite refuses another one: a bug, see ``Sabotage/noLease``.
-  private func beginAnew() throws {
-    ImmediateTransaction.rollback(on: sqlite)
-    try ImmediateTransaction.begin(on: sqlite)
-    try log.begin()
-    collector.reset()
-  }
-
   /// Runs a closure in the open transaction.
   ///
   /// Throws what it failed with; what it did is still there then.

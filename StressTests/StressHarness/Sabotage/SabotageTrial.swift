@@ -57,7 +57,8 @@ package struct SabotageTrial: Sendable, CustomStringConvertible {
       .updatesNotCaptured, by: "convergence", ["liveValue", "feed"], processes: 1, seconds: 2),
     // The third process has no inotify: it hears of others by the poll or not at all.
     SabotageTrial(.noPoll, by: "live", ["missed change"]),
-    SabotageTrial(.earlyAcknowledgement, by: "live", ["own write not seen", "own write not shown"]),
+    SabotageTrial(
+      .earlyAcknowledgement, by: "live", ["own write not seen", "own write not shown"]),
     SabotageTrial(.staleValue, by: "live", ["missed change"]),
     SabotageTrial(.tornRead, by: "live", ["torn value"]),
     SabotageTrial(.noPruneGuard, by: "feed-mirror", ["pruned too early"]),

@@ -14,10 +14,11 @@ struct LiveObservers: Sendable {
 
   /// Observes until the task is cancelled.
   func run() async {
-    for name in ["sql", "statement", "property", "publisher"] { board.expect(name) }
+    for name in ["sql", "slow", "statement", "property", "publisher"] { board.expect(name) }
     for id in 0..<Self.single { board.expect("cell \(id)") }
     await withTaskGroup { group in
       group.addTask { await again("sql") { try await sql() } }
+      group.addTask { await again("slow") { try await slow() } }
       group.addTask { await again("statement") { try await statement() } }
       group.addTask { await again("property") { try await property() } }
       group.addTask { await again("publisher") { try await publisher() } }
@@ -50,6 +51,20 @@ struct LiveObservers: Sendable {
       last = state
       board.show("sql", state.cells, counter: state.counter)
     }
+  }
+
+  /// A query that takes so long that commits fall into its runs.
+  private func slow() async throws {
+    let states = db.observe { connection -> LiveState in
+      let state = try LiveState(connection)
+      _ = try connection.query(
+        """
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+          SELECT count(*) FROM n
+        """)
+      return state
+    }
+    for try await state in states { board.show("slow", state.cells, counter: state.counter) }
   }
 
   private func statement() async throws {

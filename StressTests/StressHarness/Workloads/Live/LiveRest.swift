@@ -34,8 +34,9 @@ struct LiveRest: Sendable {
 
   /// Begins and ends rests, until the run ends.
   func conduct() async {
+    var random = worker.random("rest")
     while !worker.shouldEnd {
-      await pause(1000)
+      await pause(random.int(200...800))
       if worker.shouldEnd { break }
       _ = try? await db.write {
         try $0.execute("UPDATE rest SET isOn = 1, round = round + 1 WHERE isOn = 0")

@@ -25,8 +25,12 @@ struct LiveWriter: Sendable {
   }
 
   /// Returns what was counted to; nil while all rest.
-  static func write(_ cell: Int, _ db: BoutiqueDB) async throws -> Int64? {
-    try await db.write { connection in
+  ///
+  /// - Parameter isolation: the actor whose live queries have the write when this returns.
+  static func write(
+    _ cell: Int, _ db: BoutiqueDB, isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Int64? {
+    try await db.write(isolation: isolation) { connection in
       guard try !LiveRest.isOn(connection) else { return nil }
       return try LiveState.advance(cell: cell, connection, at: HistoryLog.now())
     }

@@ -63,16 +63,26 @@ final class SecretKeeper {
     }
   }
 
-  /// Reads the secrets of all processes.
+  /// Reads the secrets of all processes, as one that follows and as one that has just started.
   func readAll() async {
-    let values = (0..<worker.run.plan.processes).map {
-      SecurelyStoredValue<Secret>(key: Secret.key($0), storage: storage)
-    }
     while !worker.shouldEnd {
-      for value in values { _ = read(value, "all") }
-      _ = read(shared, "all")
-      await pause(3)
+      for key in keys {
+        _ = read(SecurelyStoredValue<Secret>(key: key, storage: storage), "who follows")
+      }
+      // A database of its own, and so keys that nobody has read before.
+      guard let db = try? await worker.open() else { continue }
+      let fresh = SecretsWorkload.storage(db, worker.run)
+      for key in keys {
+        _ = read(SecurelyStoredValue<Secret>(key: key, storage: fresh), "who has just started")
+      }
+      try? await fresh.close()
+      await db.close()
+      await pause(5)
     }
+  }
+
+  private var keys: [String] {
+    (0..<worker.run.plan.processes).map(Secret.key) + [Secret.shared]
   }
 
   /// Gives all secrets a new key, again and again.
@@ -83,7 +93,7 @@ final class SecretKeeper {
         let count = try await self.storage.rotateKey()
         return [Step(.set, "key", .integer(Int64(count)))]
       }
-      await pause(random.int(5...100))
+      await pause(random.int(0...40))
     }
   }
 
