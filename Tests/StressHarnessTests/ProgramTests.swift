@@ -9,7 +9,7 @@ import Testing
 /// The program as users call it.
 @Suite struct ProgramTests {
   private struct Ending {
-    let status: ExitStatus
+    let status: ProcessHarness.ExitStatus
     let output: String
     let errors: String
   }
