@@ -20,7 +20,8 @@ struct RunSection {
     if run.violations.count > Self.violationLimit {
       let rest = run.violations.count - Self.violationLimit
       parts.append(
-        Markup.element("p", "class=\"bad\"", text: "And \(FigureText.count(rest)) more in the file."))
+        Markup.element(
+          "p", "class=\"bad\"", text: "And \(FigureText.count(rest)) more in the file."))
     }
     parts.append(tiles)
     parts.append(
