@@ -13,13 +13,26 @@ struct Findings {
 
   /// Adds what was found.
   ///
-  /// - Parameter places: the operations that show it, by their places in the history; -1 is none.
-  mutating func add(_ check: String, _ text: @autoclosure () -> String, _ places: [Int] = []) {
+  /// - Parameters:
+  ///   - places: the operations that show it, by their places in the history; -1 is none.
+  ///   - order: why each of these places comes before the next, and the last before the first.
+  mutating func add(
+    _ check: String, _ text: @autoclosure () -> String, _ places: [Int] = [],
+    order: [(place: Int, reason: String)] = []
+  ) {
     counts[check, default: 0] += 1
     guard counts[check, default: 0] <= bound else { return }
     let places = Set(places.filter { $0 >= 0 }).sorted()
+    let edges = order.enumerated().compactMap { index, step -> ViolationEdge? in
+      let next = order[(index + 1) % order.count].place
+      guard let from = places.firstIndex(of: step.place), let to = places.firstIndex(of: next)
+      else { return nil }
+      return ViolationEdge(from: from, to: to, reason: step.reason)
+    }
     violations.append(
-      Violation(check: check, text: text(), operations: places.map { operations[$0] }))
+      Violation(
+        check: check, text: text(), operations: places.map { operations[$0] },
+        edges: edges.isEmpty ? nil : edges))
   }
 
   /// Whether something of the kind was found.

@@ -85,7 +85,11 @@ package enum AppendCheck {
       let first = cycle.steps.first.map { history.operations[$0.operation].place } ?? ""
       found.add(
         cycle.name, "each must come before the next: " + steps.joined() + first,
-        cycle.steps.map(\.operation))
+        cycle.steps.map(\.operation),
+        order: cycle.steps.map { step in
+          let thing = step.thing < 0 ? "" : " \(history.lists[step.thing].key)"
+          return (step.operation, step.reason.sign + thing)
+        })
     }
   }
 }
