@@ -39,6 +39,11 @@ extension FaultInjector {
 
   func pause(_ event: FaultEvent, _ victim: ChildProcess?) async -> Outcome {
     guard let victim, victim.signal(0) else { return .none("the process was not there") }
+    // One that another fault lets go on in between would never be seen to stand still.
+    guard standing.insert(victim.processID).inserted else {
+      return .none("the process stood still already")
+    }
+    defer { standing.remove(victim.processID) }
     await victim.stop()
     await last(event)
     victim.resume()
@@ -116,6 +121,10 @@ extension FaultInjector {
     guard OpenDescriptors.hasWatch(victim.processID) else {
       return .none("the process does not listen to inotify")
     }
+    guard standing.insert(victim.processID).inserted else {
+      return .none("the process stood still already")
+    }
+    defer { standing.remove(victim.processID) }
     await victim.stop()
     let count = QueueOverflow.flood(directory: directory)
     victim.resume()

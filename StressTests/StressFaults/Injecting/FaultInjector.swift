@@ -19,6 +19,8 @@ package actor FaultInjector {
   private var isClosed = false
   /// What is going on: a rule has room for one event at a time.
   private var present: Set<Place> = []
+  /// The processes that a fault keeps stopped.
+  var standing: Set<pid_t> = []
 
   /// What some of them are to last until, for tests.
   private var endings: [Place: @Sendable () async -> Void] = [:]

@@ -37,6 +37,7 @@ package actor StressRun {
   private var isPowerOff = false
   /// How often the power was cut: a start that one overtakes is void.
   private var cuts = 0
+  private var tail = HistoryTail()
 
   /// Prepares a run in an empty directory, which is made.
   package init(_ run: RunContext) throws {
@@ -147,9 +148,11 @@ package actor StressRun {
   }
 
   private func progress(secondsLeft: Double) -> RunProgress {
+    tail.look(at: (0..<starts).map(run.historyFile))
     var progress = RunProgress(secondsLeft: secondsLeft)
+    progress.operations = tail.ended
     progress.faults = records.count { $0.didStrike }
-    progress.violations = violations.count
+    progress.violations = violations.count + tail.violations
     return progress
   }
 
