@@ -270,7 +270,7 @@ static int take_value(void *place, int count, char **values, char **names) {
 }
 
 int fault_connection_run(fault_connection *connection, const char *sql, int64_t *value) {
-  return sqlite3_exec(connection->database, sql, take_value, value, NULL);
+  return sqlite3_exec(connection->database, sql, value ? take_value : NULL, value, NULL);
 }
 
 void fault_connection_close(fault_connection *connection) {

@@ -24,14 +24,16 @@ struct FaultsPowerCutTests {
         "each 100000 INSERT INTO t (who, n, x) SELECT \(place), "
           + "1 + (SELECT count(*) FROM t WHERE who = \(place)), randomblob(3000)")
     }
-    for probe in probes {
-      _ = try await probe.process.next("its tenth commit") { $0.text == "10" }
+    // Of one: SQLite's busy handler is not fair, and nothing here depends on everybody's turn.
+    _ = try await first.process.next("its tenth commit", within: .seconds(240)) {
+      $0.text == "10"
     }
     for probe in probes { probe.process.kill() }
     var counts: [Int] = []
-    for probe in probes {
+    for (place, probe) in probes.enumerated() {
       await probe.process.end()
-      counts.append(max(10, probe.process.takeLines().compactMap { Int($0) }.max() ?? 0))
+      let heard = probe.process.takeLines().compactMap { Int($0) }.max() ?? 0
+      counts.append(max(place == 0 ? 10 : 0, heard))
     }
     return counts
   }
