@@ -32,7 +32,11 @@ package protocol Workload: Sendable {
 package enum Workloads {
   /// In the order of `list`.
   package static let all: [any Workload.Type] = [
+    BankWorkload.self,
     CountersWorkload.self,
+    ListAppendWorkload.self,
+    RegistrationWorkload.self,
+    QueueWorkload.self,
     WideRowsWorkload.self,
     LongReadersWorkload.self,
     ForeignWritersWorkload.self,
