@@ -63,14 +63,14 @@ static int refuses_growth(sqlite3_file *file, int count, sqlite3_int64 offset) {
   if (methods(file)->xFileSize(real(file), &size) != SQLITE_OK || offset + count <= size) {
     return SQLITE_OK;
   }
-  uint64_t limit;
   if (fault_strikes(FAULT_RULE_FULL, FAULT_WRITE, kind(file), NULL)) return SQLITE_FULL;
   // SQLite reports EFBIG as an error of writing; see seekAndWrite in os_unix.c.
-  if (fault_strikes(FAULT_RULE_FILE_SIZE, FAULT_WRITE, kind(file), &limit)
-      && (uint64_t)offset + (uint64_t)count > limit) {
-    return SQLITE_IOERR_WRITE;
+  uint64_t limit = fault_parameter(FAULT_RULE_FILE_SIZE);
+  if ((uint64_t)offset + (uint64_t)count <= limit >> 1
+      || !fault_strikes(FAULT_RULE_FILE_SIZE, FAULT_WRITE, kind(file), NULL)) {
+    return SQLITE_OK;
   }
-  return SQLITE_OK;
+  return limit & 1 ? SQLITE_OK : SQLITE_IOERR_WRITE;
 }
 
 static int write_now(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {

@@ -99,6 +99,16 @@ int fault_strikes(int rule, uint32_t access, uint32_t file, uint64_t *parameter)
     || strikes_in(&control->slots[FAULT_EVERYBODY], rule, access, file, parameter);
 }
 
+uint64_t fault_parameter(int rule) {
+  fault_control *control = atomic_load_explicit(&fault_own_control, memory_order_acquire);
+  if (!control) return UINT64_MAX;
+  fault_slot *slots[] = {&control->slots[fault_own_slot], &control->slots[FAULT_EVERYBODY]};
+  for (int i = 0; i < 2; i++) {
+    if (slots[i]->armed & (1u << rule)) return slots[i]->rules[rule].parameter;
+  }
+  return UINT64_MAX;
+}
+
 // MARK: Places
 
 void fault_point_set(

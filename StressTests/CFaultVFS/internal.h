@@ -47,6 +47,9 @@ extern int fault_own_slot;
 // Whether a rule strikes an access now, and if so its parameter. Counts the strike.
 int fault_strikes(int rule, uint32_t access, uint32_t file, uint64_t *parameter);
 
+// The parameter of a rule that is set; all ones when it is not.
+uint64_t fault_parameter(int rule);
+
 // Whether any of this process's rules is set.
 static inline uint32_t fault_armed(void) {
   fault_control *control = atomic_load_explicit(&fault_own_control, memory_order_acquire);

@@ -26,7 +26,9 @@ enum fault_rule_kind {
   FAULT_RULE_SYNC = 3,        // fsync fails
   FAULT_RULE_DELAY = 4,       // the access waits; the parameter is in microseconds
   FAULT_RULE_KILL = 5,        // SIGKILL before the access
-  FAULT_RULE_FILE_SIZE = 6,   // no file grows beyond the parameter, as with RLIMIT_FSIZE
+  // No file grows beyond half the parameter, as with RLIMIT_FSIZE; an odd one only counts what RLIMIT_FSIZE
+  // itself will refuse.
+  FAULT_RULE_FILE_SIZE = 6,
   FAULT_RULE_WATCH = 7,       // inotify gives neither instance nor watch
   FAULT_RULES = 8
 };

@@ -39,6 +39,11 @@ extension FaultInjector {
 
   func pause(_ event: FaultEvent, _ victim: ChildProcess?) async -> Outcome {
     guard let victim, victim.signal(0) else { return .none("the process was not there") }
+    // One that another fault lets go on in between would never be seen to stand still.
+    guard standing.insert(victim.processID).inserted else {
+      return .none("the process stood still already")
+    }
+    defer { standing.remove(victim.processID) }
     await victim.stop()
     await last(event)
     victim.resume()
@@ -71,24 +76,24 @@ extension FaultInjector {
     let size = stat(database + "-wal", &facts) == 0 ? UInt64(facts.st_size) : 0
     let limit = size + UInt64(event.value % 100_000)
     let slot = slot(of: event)
+    let margin: UInt64 = 1 << 20
+    let largest = OpenDescriptors.largestFile(of: victim.processID, besides: database)
+    let real =
+      largest == 0 || largest + margin < limit
+      ? ProcessLimit(victim.processID, ProcessLimit.fileSize, to: limit) : nil
     control.set(
       .init(
         kind: FAULT_RULE_FILE_SIZE, accesses: FAULT_WRITE.rawValue,
-        files: FAULT_LOG.rawValue | FAULT_DATABASE.rawValue, countdown: 0, parameter: limit),
+        files: FAULT_LOG.rawValue | FAULT_DATABASE.rawValue, countdown: 0,
+        parameter: limit << 1 | (real == nil ? 0 : 1)),
       for: slot)
-    let margin: UInt64 = 1 << 20
-    let largest = OpenDescriptors.largestFile(of: victim.processID, besides: database)
-    var real: ProcessLimit?
-    if largest + margin < limit {
-      real = ProcessLimit(victim.processID, ProcessLimit.fileSize, to: limit)
-    }
     await last(event)
     real?.end()
     let strikes = control.clear(FAULT_RULE_FILE_SIZE, for: slot)
     return Outcome(
       didStrike: strikes > 0,
       text: "\(limit) bytes, \(real == nil ? "by the file system" : "by RLIMIT_FSIZE"); "
-        + "\(strikes) writes were to make a file longer")
+        + "\(strikes) writes beyond it")
   }
 
   func limitProcesses(_ event: FaultEvent, _ victim: ChildProcess?) async -> Outcome {
@@ -116,6 +121,10 @@ extension FaultInjector {
     guard OpenDescriptors.hasWatch(victim.processID) else {
       return .none("the process does not listen to inotify")
     }
+    guard standing.insert(victim.processID).inserted else {
+      return .none("the process stood still already")
+    }
+    defer { standing.remove(victim.processID) }
     await victim.stop()
     let count = QueueOverflow.flood(directory: directory)
     victim.resume()

@@ -16,8 +16,11 @@ package actor FaultInjector {
   var lockFile: String { database + "-lock" }
   let disk: MemoryDisk?
   private var powerCut: PowerCut
+  private var isClosed = false
   /// What is going on: a rule has room for one event at a time.
   private var present: Set<Place> = []
+  /// The processes that a fault keeps stopped.
+  var standing: Set<pid_t> = []
 
   /// What some of them are to last until, for tests.
   private var endings: [Place: @Sendable () async -> Void] = [:]
@@ -138,6 +141,8 @@ package actor FaultInjector {
   /// the database.
   package func close() async throws {
     control.clearAll()
+    if isClosed { return }
+    isClosed = true
     try disk?.close()
   }
 }

@@ -55,6 +55,11 @@ package struct RecordedRun: Sendable {
     let seen = history.notes.filter { $0.kind == .violation }.map {
       Violation(check: $0.subject, text: "process \($0.process): \($0.text)")
     }
-    return seen + (try await workload.init().check(run, history))
+    do {
+      return seen + (try await workload.init().check(run, history))
+    } catch {
+      // The faults are over: a database that cannot be looked at now has not kept its promises.
+      return seen + [Violation(check: "end state", text: "cannot be looked at: \(error)")]
+    }
   }
 }

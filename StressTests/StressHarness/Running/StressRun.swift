@@ -35,6 +35,9 @@ package actor StressRun {
   private var isInterrupted = false
   private var isEnding = false
   private var isPowerOff = false
+  /// How often the power was cut: a start that one overtakes is void.
+  private var cuts = 0
+  private var tail = HistoryTail()
 
   /// Prepares a run in an empty directory, which is made.
   package init(_ run: RunContext) throws {
@@ -145,9 +148,11 @@ package actor StressRun {
   }
 
   private func progress(secondsLeft: Double) -> RunProgress {
+    tail.look(at: (0..<starts).map(run.historyFile))
     var progress = RunProgress(secondsLeft: secondsLeft)
+    progress.operations = tail.ended
     progress.faults = records.count { $0.didStrike }
-    progress.violations = violations.count
+    progress.violations = violations.count + tail.violations
     return progress
   }
 
@@ -155,6 +160,7 @@ package actor StressRun {
 
   private func start(_ place: Int, _ children: ChildProcesses) async throws {
     let number = starts
+    let cutsBefore = cuts
     starts += 1
     places.append(place)
     let worker = try await children.start(
@@ -162,6 +168,10 @@ package actor StressRun {
         run.program,
         WorkerProgram.arguments(
           directory: run.directory, place: place, start: number)))
+    guard cutsBefore == cuts else {
+      await worker.end()
+      throw CancellationError()
+    }
     workers[place] = worker
     _ = try await worker.next("ready") { $0.text == "ready" }
     Task { await self.watch(worker, place, children) }
@@ -189,7 +199,7 @@ package actor StressRun {
       workers[place]?.send("go")
     } catch {
       // While the power is off, nobody gets as far as its first word.
-      if isEnding || isPowerOff { return }
+      if isEnding || isPowerOff || error is CancellationError { return }
       violations.append(
         Violation(check: "start", text: "no process at place \(place) any more: \(error)"))
     }
@@ -226,6 +236,7 @@ package actor StressRun {
   private func cutPower(_ event: FaultEvent, _ children: ChildProcesses) async throws {
     if isPowerOff { return }
     isPowerOff = true
+    cuts += 1
     defer { isPowerOff = false }
     let began = HistoryLog.now()
     for worker in workers.values { worker.kill() }

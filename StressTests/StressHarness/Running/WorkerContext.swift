@@ -102,7 +102,9 @@ package final class WorkerContext: Sendable {
 }
 
 /// Thrown in a write to undo it on purpose.
-package struct DeliberateRollback: Error {
+package struct DeliberateRollback: Error, CustomStringConvertible {
+  package let description: String
+
   /// Undoes the write that throws it.
-  package init() {}
+  package init(_ reason: String = "undone on purpose") { description = reason }
 }

@@ -38,7 +38,11 @@ extension Workload {
 package enum Workloads {
   /// In the order of `list`.
   package static let all: [any Workload.Type] = [
+    BankWorkload.self,
     CountersWorkload.self,
+    ListAppendWorkload.self,
+    RegistrationWorkload.self,
+    QueueWorkload.self,
     WideRowsWorkload.self,
     ConvergenceWorkload.self,
     LiveWorkload.self,

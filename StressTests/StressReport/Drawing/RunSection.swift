@@ -7,11 +7,22 @@ struct RunSection {
   /// From 1, in the order of the page.
   let number: Int
 
+  /// What goes wrong all the time need not be drawn each time.
+  private static let violationLimit = 20
+
   var html: String {
     var parts = ["<h2 id=\"run\(number)\">\(number). \(Markup.escaped(run.plan.workload))</h2>"]
     parts.append(Markup.element("p", "class=\"soft\"", text: plan))
     parts.append(verdict)
-    parts += run.violations.enumerated().map { violation($0.element, $0.offset) }
+    parts += run.violations.prefix(Self.violationLimit).enumerated().map {
+      violation($0.element, $0.offset)
+    }
+    if run.violations.count > Self.violationLimit {
+      let rest = run.violations.count - Self.violationLimit
+      parts.append(
+        Markup.element(
+          "p", "class=\"bad\"", text: "And \(FigureText.count(rest)) more in the file."))
+    }
     parts.append(tiles)
     parts.append(
       "<div class=\"columns\"><div>\(TimeCharts.html(run))</div><div>\(rest)</div></div>")

@@ -59,21 +59,21 @@ enum ReplayCommand: StressCommand {
     }
     let file = operands[0]
     let saved = try chosen(try SavedReport.read(file), settings.number)
+    let session = RunSession(settings.output, environment)
     let isStillBroken = try await checkAgain(saved, file, environment)
     guard settings.tries > 0 else {
       return isStillBroken ? StressStatus.violated : StressStatus.clean
     }
-    let session = RunSession(settings.output, environment)
     let checks = Set(saved.violations.map(\.check))
     let found = try await session.run(saved.plan, tries: settings.tries) { run in
       checks.isEmpty ? !run.isClean : run.violations.contains { checks.contains($0.check) }
     }
     if let found {
-      try console.write("try \(found.attempt) of \(settings.tries): it is back\n")
+      try console.say("try \(found.attempt) of \(settings.tries): it is back\n")
       try write(found.run, settings.output)
       return StressStatus.violated
     }
-    try console.write(
+    try console.say(
       "it did not come back in \(FigureText.amount(settings.tries, "try", plural: "tries"))\n")
     if isStillBroken { return StressStatus.violated }
     return session.interruptedStatus ?? StressStatus.clean
@@ -101,7 +101,7 @@ enum ReplayCommand: StressCommand {
   ) async throws -> Bool {
     let console = environment.console
     guard let directory = directory(of: saved, file) else {
-      try console.write("recorded: the run's directory has not been kept\n")
+      try console.say("recorded: the run's directory has not been kept\n")
       return false
     }
     let copy =
@@ -114,9 +114,9 @@ enum ReplayCommand: StressCommand {
     let violations = try await recorded.violations()
     let before = Set(saved.violations.map(\.check))
     let now = Set(violations.map(\.check))
-    try console.write("recorded: \(verdict(before: before, now: now))\n")
+    try console.say("recorded: \(verdict(before: before, now: now))\n")
     for violation in violations.prefix(5) {
-      try console.write(SummaryText.text(violation, of: saved, console.style))
+      try console.say(SummaryText.text(violation, of: saved, console.style))
     }
     return !violations.isEmpty
   }

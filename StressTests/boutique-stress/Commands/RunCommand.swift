@@ -152,6 +152,9 @@ enum RunCommand: StressCommand {
   private static func chosen(_ settings: Settings) throws(UsageError) -> [any Workload.Type] {
     let types = settings.workloads.compactMap { Workloads.named($0) }
     guard case .kinds(let kinds) = settings.faults else { return types }
+    if kinds.contains(.killAtPoint), !hasFaultPoints {
+      throw .other("a release build has no named places to die at; use a debug build")
+    }
     for type in types {
       for kind in kinds where !type.faults.contains(kind) {
         throw .other(

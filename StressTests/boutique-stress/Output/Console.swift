@@ -25,6 +25,15 @@ struct Console: Sendable {
     try output.flush()
   }
 
+  /// Writes to standard output at once; a reader that has gone changes nothing of what was found.
+  func say(_ text: String) throws {
+    do {
+      try write(text)
+    } catch OutputError.readerGone {
+      return
+    }
+  }
+
   /// Writes to standard error at once; what cannot even be said there is given up.
   func tell(_ text: String) {
     try? errors.write(text)

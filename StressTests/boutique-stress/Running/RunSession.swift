@@ -43,7 +43,7 @@ struct RunSession {
     let report = SavedReport(date: began, machine: .ofThisMachine(), runs: runs)
     if let json = output.json { try report.write(json) }
     if let html = output.html { try ReportFile.write(ReportPage.html(report), html) }
-    try console.write(SummaryText.text(report, console.style))
+    try console.say(SummaryText.text(report, console.style))
     return status(report, failures)
   }
 
@@ -79,7 +79,14 @@ struct RunSession {
     let position = count > 1 ? " (\(index + 1) of \(count))" : ""
     let display = ProgressDisplay(plan.workload + position, console)
     defer { display.clear() }
-    let result = try await run.result { display.show($0) }
+    let result: RunResult
+    do {
+      result = try await run.result { display.show($0) }
+    } catch {
+      display.clear()
+      console.tell("  left behind: \(directory)\n")
+      throw error
+    }
     display.clear()
     let isKept = output.keep != nil || !result.violations.isEmpty
     let saved = SavedRun(
@@ -138,7 +145,7 @@ struct RunSession {
       text += "  kept:  \(directory)\n  again: \(StressProgram.name) replay \(file)\n"
       text += "  again: \(run.plan.command)\n"
     }
-    try console.write(text)
+    try console.say(text)
   }
 
   private func seconds(_ seconds: Double) -> String { FigureText.time(Int64(seconds * 1e9)) }
