@@ -1,5 +1,6 @@
 import StressFaults
 import StressHistory
+import StressReport
 import TestDatabase
 import Testing
 

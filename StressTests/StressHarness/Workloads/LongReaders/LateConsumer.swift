@@ -26,9 +26,7 @@ struct LateConsumer: Sendable {
         let status = try? await db.status()
         if let consumer = status?.consumers.first(where: { $0.name == Self.name }) {
           isCutOff = consumer.isCutOff
-          if isCutOff, status?.isHardBoundReached == false {
-            worker.log.note(.violation, "log bound", "a consumer is cut off, and status denies it")
-          }
+          if isCutOff, let status { Self.check(status, worker) }
         }
       }
       guard isCutOff else { return }
@@ -45,6 +43,20 @@ struct LateConsumer: Sendable {
         }
         return []
       }
+    }
+  }
+
+  /// Records go while a consumer waits for them only where there are more than the hard bound, and that is said.
+  private static func check(_ status: DatabaseStatus, _ worker: WorkerContext) {
+    if !status.isHardBoundReached {
+      worker.log.note(.violation, "log bound", "a consumer is cut off, and status denies it")
+    }
+    // The newest ones stay, up to the bound.
+    if status.loggedCommits < Int64(LongReadersWorkload.hardRows) {
+      worker.log.note(
+        .violation, "pruned too early",
+        "a consumer is cut off, and the log holds only \(status.loggedCommits) commits of the "
+          + "\(LongReadersWorkload.hardRows) that wait for it")
     }
   }
 

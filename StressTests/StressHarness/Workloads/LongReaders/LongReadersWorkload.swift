@@ -20,6 +20,8 @@ package struct LongReadersWorkload: Workload {
 
   /// The bound of the write-ahead log in this workload, in bytes.
   static let logBound: Int64 = 1 << 20
+  /// The commits that the change log keeps for a consumer that does not come.
+  static let hardRows = 150
   /// Rows that are written over and over.
   static let slots = 64
 
@@ -27,7 +29,7 @@ package struct LongReadersWorkload: Workload {
 
   static func configure(_ configuration: inout BoutiqueConfiguration) {
     configuration.writeAheadLogBound = logBound
-    configuration.cdcRetention = .init(rows: 50, age: .seconds(3600), hardRows: 150)
+    configuration.cdcRetention = .init(rows: 50, age: .seconds(3600), hardRows: hardRows)
   }
 
   package func prepare(_ run: RunContext) async throws {
