@@ -8,7 +8,6 @@ actor WorkerDatabase {
   private let worker: WorkerContext
   private(set) var current: BoutiqueDB
 
-
   /// Opens it.
   init(_ worker: WorkerContext) async throws {
     self.worker = worker
