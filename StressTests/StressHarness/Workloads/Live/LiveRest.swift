@@ -76,9 +76,9 @@ struct LiveRest: Sendable {
         await pause(20)
         continue
       }
-      await board.settle("in rest \(round)", while: { await self.round() == round }) {
-        try await db.read { try LiveState($0) }
-      }
+      let isOn = { await self.round() == round }
+      await board.settle(
+        "in rest \(round)", while: isOn, read: { try await db.read(LiveState.init) })
       last = round
       let place = worker.place
       _ = try? await db.write {

@@ -143,7 +143,7 @@ package struct MigrationsWorkload: Workload {
     await db.close()
     for operation in history.operations where operation.outcome == .done {
       guard case .integer(let version)? = operation.steps.first?.value, version > state.version,
-        !run.plan.faults.contains(.powerCut)
+        !run.mayForget
       else { continue }
       violations.append(
         Violation(

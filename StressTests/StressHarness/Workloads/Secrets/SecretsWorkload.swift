@@ -77,7 +77,7 @@ package struct SecretsWorkload: Workload {
     _ secret: Secret, _ key: String, _ run: RunContext, _ history: History
   ) -> [Violation] {
     // What a power cut may take is another workload's matter.
-    guard !run.plan.faults.contains(.powerCut) else { return [] }
+    guard !run.mayForget else { return [] }
     let writes = history.operations.filter { $0.steps.first?.key == key && $0.name != "rotate" }
     let done = writes.filter { $0.outcome == .done }
     let begun = writes.filter { $0.outcome != .refused }

@@ -94,7 +94,7 @@ package struct StoresWorkload: Workload {
     let items = Set(try await StoresMember.storedItems(db).map(\.id))
     await db.close()
     // What a power cut may take is another workload's matter.
-    guard !run.plan.faults.contains(.powerCut) else { return [] }
+    guard !run.mayForget else { return [] }
     var violations: [Violation] = []
     for name in ["modify", "assign", "value"] {
       let operations = history.operations.filter { $0.name == name }
