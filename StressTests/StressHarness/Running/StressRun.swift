@@ -194,14 +194,20 @@ package actor StressRun {
           check: "ended by itself",
           text: "the process at place \(place) \(status): \(worker.standardError)"))
     }
-    do {
-      try await start(place, children)
-      workers[place]?.send("go")
-    } catch {
-      // While the power is off, nobody gets as far as its first word.
-      if isEnding || isPowerOff || error is CancellationError { return }
-      violations.append(
-        Violation(check: "start", text: "no process at place \(place) any more: \(error)"))
+    while true {
+      do {
+        try await start(place, children)
+        workers[place]?.send("go")
+        return
+      } catch {
+        // While the power is off, nobody gets as far as its first word.
+        if isEnding || isPowerOff || error is CancellationError { return }
+        // A kill may strike a process before its first word, too.
+        if (error as? ChildFailure)?.reason == .ended(.signalled(SIGKILL)) { continue }
+        violations.append(
+          Violation(check: "start", text: "no process at place \(place) any more: \(error)"))
+        return
+      }
     }
   }
 
