@@ -50,6 +50,9 @@ package struct SabotageTrial: Sendable, CustomStringConvertible {
 
   /// One for each bug at least.
   package static let all: [SabotageTrial] = [
+    SabotageTrial(.noLease, by: "counters", ["lost update"]),
+    SabotageTrial(.noLease, by: "bank", ["total"]),
+    SabotageTrial(.noLease, by: "list-append", ["internal", "phantom", "lost append"]),
     SabotageTrial(.noLease, by: "stores", ["lost update"]),
     SabotageTrial(.noLease, by: "live", ["torn value", "lost update"]),
     SabotageTrial(.updatesNotCaptured, by: "live", ["missed change"]),
@@ -62,6 +65,7 @@ package struct SabotageTrial: Sendable, CustomStringConvertible {
       .earlyAcknowledgement, by: "live", ["own write not seen", "own write not shown"]),
     SabotageTrial(.staleValue, by: "live", ["missed change"]),
     SabotageTrial(.tornRead, by: "live", ["torn value"]),
+    SabotageTrial(.tornRead, by: "bank", ["total"]),
     SabotageTrial(.noPruneGuard, by: "feed-mirror", ["pruned too early"]),
     SabotageTrial(
       .earlyCursor, by: "feed-mirror", ["missed change"], faults: [.kill], seconds: 6, tries: 6),
