@@ -37,8 +37,10 @@ public final class BoutiqueConnection {
   private var savepointDepth = 0
   /// Called before a table of the database is altered.
   var willAlter: ((_ table: String) throws -> Void)?
-  /// What a known bug does where SQLite refuses a statement for others' commits; see `Sabotage.noLease`.
-  var goOnAfterConflict: (() throws -> Void)?
+  #if FAULT_POINTS
+    /// What a known bug does where SQLite refuses a statement for others' commits; see `Sabotage.noLease`.
+    var goOnAfterConflict: (() throws -> Void)?
+  #endif
   /// Whether this is the library's own work.
   private let mayTouchInternalTables: Bool
   /// Whether the transaction holds other writes' work as well, which this one must not take along.
@@ -90,7 +92,9 @@ public final class BoutiqueConnection {
   /// Runs one statement to its end with a list of arguments.
   @discardableResult
   public func execute(_ sql: String, arguments: [(any QueryBindable)?]) throws -> Int {
-    if Sabotage.noLease.isOn { return try executeDespiteConflict(sql, arguments) }
+    #if FAULT_POINTS
+      if Sabotage.noLease.isOn { return try executeDespiteConflict(sql, arguments) }
+    #endif
     return try prepare(sql).run(arguments: arguments)
   }
 

@@ -228,7 +228,9 @@ extension Writer {
       sqlite: sqlite, role: .write, collector: collector, cancellation: write.cancellation,
       isShared: isShared, fork: fork)
     letTriggersFollow(connection)
-    if Sabotage.noLease.isOn { connection.goOnAfterConflict = { [self] in try beginAnew() } }
+    #if FAULT_POINTS
+      if Sabotage.noLease.isOn { connection.goOnAfterConflict = { [self] in try beginAnew() } }
+    #endif
     let changesBefore = sqlite.totalChanges
     defer { progress.isClosed = connection.hasSpecialEffects }
     do {
