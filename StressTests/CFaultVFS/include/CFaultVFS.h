@@ -84,6 +84,9 @@ uint64_t fault_clock_set(fault_control *control, int slot, int64_t nanoseconds);
 // - is_default: whether it is the file system of all databases; else only of those opened by its name.
 // Returns 0 or an SQLite result code.
 int fault_process_install(fault_control *control, int slot, const char *shadow, int is_default);
+
+// Keeps one descriptor for Dispatch, which ends a process in which it cannot open a file.
+void fault_reserve_descriptor(void);
 // Says that a named place is reached: does what is set there.
 void fault_point_reach(int point);
 

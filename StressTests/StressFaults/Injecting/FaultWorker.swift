@@ -25,6 +25,7 @@ package enum FaultWorker {
     guard code == 0 else { throw FaultError(call: "installing", path: path, code: EIO) }
     // Mapped as long as the process lives: the file system and the clock look at it at any time.
     _ = Unmanaged.passRetained(control)
+    fault_reserve_descriptor()
     FaultPoint.install { point in fault_point_reach(index(of: point)) }
   }
 
