@@ -32,13 +32,22 @@ package final class PreparedStatement {
   package private(set) var readSet: ReadSet
   /// What it does beyond reading, as of its last compilation.
   package private(set) var effects: StatementEffects {
-    didSet { isApproved = false }
+    didSet {
+      isApproved = false
+      plain = effects.isPlain
+    }
   }
   /// Whether it only reads and writes rows; the same as `effects.isPlain` without a copy of them all.
-  package var isPlain: Bool { effects.isPlain }
+  package var isPlain: Bool { plain }
   /// Whether the connection's user has looked at the effects and found nothing to do about them; forgotten when
   /// they change.
-  package var isApproved = false
+  package var isApproved: Bool {
+    get { approved }
+    set { approved = newValue }
+  }
+  // Private, since the compiler checks each access for overlaps where it does not see all of them.
+  private var plain: Bool
+  private var approved = false
 
   let handle: ConnectionHandle
   /// `nil` once the connection is closed; SQLite's functions then answer with misuse or NULL.
@@ -66,6 +75,7 @@ package final class PreparedStatement {
     parameterCount = Int(sqlite3_bind_parameter_count(pointer))
     readSet = compilation.readSet
     effects = compilation.effects
+    plain = compilation.effects.isPlain
     handle.insert(self)
   }
 

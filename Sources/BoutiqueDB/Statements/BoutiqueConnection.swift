@@ -287,6 +287,12 @@ public final class BoutiqueConnection {
 
   /// Decides whether a closure may run a statement, and notes what it will read and change.
   private func admit(_ statement: PreparedStatement) throws {
+    // The usual cases, which the rest comes to the same end with.
+    if statement.isReadOnly {
+      if statement.isPlain { return }
+    } else if statement.isApproved, role == .write, !isShared, collector?.notesWrites != true {
+      return
+    }
     if !statement.isReadOnly {
       if role == .read { throw BoutiqueError.writeInRead(sql: statement.sql) }
       if !mayTouchInternalTables, !statement.isApproved {

@@ -85,9 +85,13 @@ extension BoutiqueConnection {
   @usableFromInline
   func runToEnd(_ query: SQLFragment) throws -> Int {
     let before = sqlite.totalChanges
-    guard var steps = try StatementSteps(query, on: self) else { return 0 }
-    defer { steps.end() }
-    try steps.finish()
+    guard let statement = try bound(query) else { return 0 }
+    defer { statement.reset() }
+    do {
+      while try statement.step() {}
+    } catch {
+      throw failure(error)
+    }
     guard sqlite.totalChanges != before else { return 0 }
     return Int(sqlite.changes)
   }
@@ -124,6 +128,24 @@ extension BoutiqueConnection {
     return try statement(query.sql)
   }
 
+  /// Prepares and binds a statement; nil for an empty one, which is not run.
+  ///
+  /// Who gets one resets it on every way out: a statement that stayed busy would keep its snapshot.
+  func bound(_ query: SQLFragment) throws -> PreparedStatement? {
+    if query.isEmpty {
+      try guardUse(of: "")
+      return nil
+    }
+    let statement = try statement(query)
+    do {
+      try bind(query, to: statement)
+    } catch {
+      statement.reset()
+      throw error
+    }
+    return statement
+  }
+
   func bind(_ fragment: SQLFragment, to statement: PreparedStatement) throws {
     var index: Int32 = 1
     do {
@@ -146,12 +168,14 @@ extension BoutiqueConnection {
 struct StatementSteps {
   private let statement: PreparedStatement
   private let owner: BoutiqueConnection
-  @usableFromInline var decoder: RowDecoder?
+  @usableFromInline var decoder: RowDecoder
+  private var isOnRow = false
 
   /// Starts with a statement that was bound already.
   init(_ statement: PreparedStatement, on owner: BoutiqueConnection) {
     self.statement = statement
     self.owner = owner
+    decoder = RowDecoder(statement)
   }
 
   /// Prepares and binds a statement; nil for an empty one, which is not run.
@@ -159,17 +183,7 @@ struct StatementSteps {
   /// Who gets one calls `end` on every way out: a statement that stayed busy would keep its snapshot.
   @usableFromInline
   init?(_ query: SQLFragment, on owner: BoutiqueConnection) throws {
-    if query.isEmpty {
-      try owner.guardUse(of: "")
-      return nil
-    }
-    let statement = try owner.statement(query)
-    do {
-      try owner.bind(query, to: statement)
-    } catch {
-      statement.reset()
-      throw error
-    }
+    guard let statement = try owner.bound(query) else { return nil }
     self.init(statement, on: owner)
   }
 
@@ -183,7 +197,7 @@ struct StatementSteps {
   @inlinable mutating func next<Value: QueryRow>(_ type: Value.Type) throws -> Value.Output? {
     guard try readNext() else { return nil }
     do {
-      return try decoder?.decode(Value.self)
+      return try decoder.decode(Value.self)
     } catch {
       throw BoutiqueError.decodingFailed(error)
     }
@@ -194,10 +208,12 @@ struct StatementSteps {
   mutating func readNext() throws -> Bool {
     guard try step() else { return false }
     _ = statement.readRow()
-    if decoder == nil {
-      decoder = RowDecoder(statement)
+    if isOnRow {
+      decoder.rewind()
     } else {
-      decoder?.rewind()
+      // The first step may have compiled the statement anew.
+      decoder = RowDecoder(statement)
+      isOnRow = true
     }
     return true
   }

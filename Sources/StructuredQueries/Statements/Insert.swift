@@ -13,7 +13,8 @@ public struct Insert<T: Table>: Statement {
   enum Source: Sendable {
     /// The values of some rows, one row behind the other.
     case rows([SQLBinding], count: Int)
-    case query(SQLFragment)
+    // Apart, so that rows stay small.
+    indirect case query(SQLFragment)
     case defaults
   }
 

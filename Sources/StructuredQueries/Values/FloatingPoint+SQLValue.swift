@@ -21,7 +21,7 @@ extension Double: QueryBindable, QueryDecodable {
   }
 
   /// Creates the number from REAL, or from an INTEGER that a Double holds exactly.
-  public init(sqlValue: SQLValue) throws(DecodingFailure) {
+  @inlinable public init(sqlValue: SQLValue) throws(DecodingFailure) {
     switch sqlValue {
     case .real(let value): self = value
     case .integer(let stored):

@@ -22,7 +22,7 @@ extension BindingFailure {
 
 extension QueryDecodable where Self: FixedWidthInteger {
   /// Creates the integer from INTEGER when it is in range.
-  public init(sqlValue: SQLValue) throws(DecodingFailure) {
+  @inlinable public init(sqlValue: SQLValue) throws(DecodingFailure) {
     guard case .integer(let stored) = sqlValue, let value = Self(exactly: stored) else {
       throw DecodingFailure(expected: Self.self, found: sqlValue)
     }

@@ -11,7 +11,7 @@ extension String: QueryBindable, QueryDecodable {
   @inlinable public func sqlValue() throws(BindingFailure) -> SQLValue { .text(self) }
 
   /// Creates the text from TEXT.
-  public init(sqlValue: SQLValue) throws(DecodingFailure) {
+  @inlinable public init(sqlValue: SQLValue) throws(DecodingFailure) {
     guard case .text(let value) = sqlValue else {
       throw DecodingFailure(expected: String.self, found: sqlValue)
     }
