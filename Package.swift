@@ -129,9 +129,12 @@ let package = Package(
     .executableTarget(
       name: "boutique-locks", dependencies: ["LockInspection", "CommandLineSupport"],
       path: "Tools/boutique-locks", swiftSettings: strict),
+    .target(
+      name: "CPlainSQLite", path: "Tools/CPlainSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(
       name: "boutique-bench",
       dependencies: [
+        "CPlainSQLite",
         "BoutiqueDB", "Blackbird", "Boutique", "SQLiteConnection", "SharedFileCoordination",
         "CommandLineSupport",
       ],

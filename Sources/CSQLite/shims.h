@@ -31,6 +31,34 @@ static inline int boutique_sqlite_bind_blob(
   return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
+// Writes a row: the number of columns, then for each its storage class, its bits or the address of its bytes,
+// and its length in bytes.
+static inline void boutique_sqlite_read_row(sqlite3_stmt *statement, int count, uint64_t *words) {
+  *words++ = (uint64_t)count;
+  for (int i = 0; i < count; i++, words += 3) {
+    int type = sqlite3_column_type(statement, i);
+    words[0] = (uint64_t)type;
+    switch (type) {
+      case SQLITE_INTEGER: words[1] = (uint64_t)sqlite3_column_int64(statement, i); break;
+      case SQLITE_FLOAT: {
+        double number = sqlite3_column_double(statement, i);
+        memcpy(&words[1], &number, sizeof number);
+        break;
+      }
+      case SQLITE_TEXT:
+        // The address is asked for before the length: a conversion changes the length.
+        words[1] = (uint64_t)(uintptr_t)sqlite3_column_text(statement, i);
+        words[2] = words[1] ? (uint64_t)sqlite3_column_bytes(statement, i) : 0;
+        break;
+      case SQLITE_BLOB:
+        words[1] = (uint64_t)(uintptr_t)sqlite3_column_blob(statement, i);
+        words[2] = words[1] ? (uint64_t)sqlite3_column_bytes(statement, i) : 0;
+        break;
+      default: break;
+    }
+  }
+}
+
 static inline void boutique_sqlite_result_text(
     sqlite3_context *context, const void *bytes, uint64_t count) {
   sqlite3_result_text64(

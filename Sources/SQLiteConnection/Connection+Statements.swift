@@ -7,10 +7,17 @@ extension Connection {
   /// fine. Call `reset()` when done with it. While it is in use another `prepare` of the same text
   /// makes a statement of its own.
   package func prepare(_ sql: String) throws(SQLiteError) -> PreparedStatement {
-    if let statement = cache.checkOut(sql) { return statement }
+    if let statement = cached(sql) { return statement }
     let statement = try compile(sql, isPersistent: true)
     cache.insert(statement)
     return statement
+  }
+
+  /// Takes a statement from the cache, or returns nil when it is not there or in use.
+  ///
+  /// - Parameter number: what stands for the text, which is not looked at then; 0 when nothing does.
+  package func cached(_ sql: String, number: Int = 0) -> PreparedStatement? {
+    cache.checkOut(sql, number: number)
   }
 
   /// Runs one statement without parameters to its end.

@@ -14,6 +14,35 @@ extension PreparedStatement {
     return names
   }
 
+  /// Puts all columns of the current row into memory that belongs to the statement.
+  ///
+  /// First the number of columns, then three words for each: SQLite's number of its storage class, its bits or
+  /// the address of its bytes, its length in bytes. Addresses are valid until the next step; the number
+  /// is 0 from the end of the rows, or a reset, on.
+  package func readRow() -> UnsafePointer<UInt64>? {
+    guard let pointer else { return nil }
+    let count = Int(sqlite3_data_count(pointer))
+    if (row?.count ?? 0) < 1 + 3 * count {
+      let buffer = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: 1 + 3 * count)
+      buffer.initialize(repeating: 0)
+      if let row {
+        forgetRow()
+        outgrownRows.append(row)
+      }
+      row = buffer
+    }
+    guard let words = row?.baseAddress else { return nil }
+    boutique_sqlite_read_row(pointer, Int32(count), words)
+    return UnsafePointer(words)
+  }
+
+  /// Where `readRow` has put the columns.
+  package var currentRow: UnsafePointer<UInt64>? { row?.baseAddress.map { UnsafePointer($0) } }
+
+  func forgetRow() {
+    if let words = row?.baseAddress { words[0] = 0 }
+  }
+
   /// Returns the name of a column, empty when there is none.
   package func columnName(_ index: Int) -> String {
     guard let pointer, let name = sqlite3_column_name(pointer, Int32(clamping: index)) else {

@@ -31,7 +31,23 @@ package final class PreparedStatement {
   /// The tables and columns it reads, as of its last compilation.
   package private(set) var readSet: ReadSet
   /// What it does beyond reading, as of its last compilation.
-  package private(set) var effects: StatementEffects
+  package private(set) var effects: StatementEffects {
+    didSet {
+      isApproved = false
+      plain = effects.isPlain
+    }
+  }
+  /// Whether it only reads and writes rows; the same as `effects.isPlain` without a copy of them all.
+  package var isPlain: Bool { plain }
+  /// Whether the connection's user has looked at the effects and found nothing to do about them; forgotten when
+  /// they change.
+  package var isApproved: Bool {
+    get { approved }
+    set { approved = newValue }
+  }
+  // Private, since the compiler checks each access for overlaps where it does not see all of them.
+  private var plain: Bool
+  private var approved = false
 
   let handle: ConnectionHandle
   /// `nil` once the connection is closed; SQLite's functions then answer with misuse or NULL.
@@ -41,6 +57,10 @@ package final class PreparedStatement {
   /// Where the observer of changes stood when this run began; nil when nobody has to hear of its failure.
   private var mark: StatementMark?
   var cachedColumnNames: [String]?
+  /// The columns of the current row, see `readRow`.
+  var row: UnsafeMutableBufferPointer<UInt64>?
+  /// What became too small for a row; it stays until the end, since somebody may still look at it.
+  var outgrownRows: [UnsafeMutableBufferPointer<UInt64>] = []
   /// When the cache handed it out last; only the cache writes it.
   var lastUse: UInt64 = 0
 
@@ -55,10 +75,13 @@ package final class PreparedStatement {
     parameterCount = Int(sqlite3_bind_parameter_count(pointer))
     readSet = compilation.readSet
     effects = compilation.effects
+    plain = compilation.effects.isPlain
     handle.insert(self)
   }
 
   deinit {
+    for buffer in outgrownRows { buffer.deallocate() }
+    row?.deallocate()
     guard let pointer else { return }
     sqlite3_finalize(pointer)
     handle.remove(self)
@@ -91,6 +114,7 @@ package final class PreparedStatement {
   package func step() throws(SQLiteError) -> Bool {
     switch state {
     case .row:
+      forgetRow()
       let code = sqlite3_step(pointer)
       if code == SQLITE_ROW { return true }
       if code != SQLITE_DONE { throw failure(code) }
@@ -123,8 +147,12 @@ package final class PreparedStatement {
     state = .ready
   }
 
+  /// Whether it was compiled from this text, byte by byte.
+  func hasText(_ text: String) -> Bool { ByteExactString(sql) == ByteExactString(text) }
+
   private func resetPointer() {
     mark = nil
+    forgetRow()
     guard let pointer else { return }
     sqlite3_reset(pointer)
     if parameterCount > 0 { sqlite3_clear_bindings(pointer) }

@@ -110,4 +110,61 @@ import Testing
       #expect(bytes == [[.text(text == "\u{e9}" && text.utf8.count == 2 ? "C3A9" : "65CC81")]])
     }
   }
+
+  @Test func `a number stands for the text`() throws {
+    let connection = try directory.open()
+    let sql = "SELECT 1 UNION ALL SELECT 2"
+    #expect(connection.cached(sql, number: 7) == nil)
+    let first = try connection.prepare(sql)
+    first.reset()
+    for _ in 0..<2 {
+      let again = connection.cached(sql, number: 7)
+      #expect(again === first)
+      // While it is in use nobody else gets it, by number or by text.
+      #expect(connection.cached(sql, number: 7) == nil)
+      #expect(connection.cached(sql) == nil)
+      again?.reset()
+    }
+    // A number in the same place.
+    #expect(connection.cached("SELECT 3", number: 7 + 128) == nil)
+    let other = try connection.prepare("SELECT 3")
+    other.reset()
+    #expect(connection.cached("SELECT 3", number: 7 + 128) === other)
+    other.reset()
+    #expect(connection.cached(sql, number: 7) === first)
+    first.reset()
+    connection.flushStatementCache()
+    #expect(connection.cached(sql, number: 7) == nil)
+  }
+
+  @Test func `a statement found by its number and dropped without a reset is taken back`() throws {
+    let connection = try directory.open()
+    let sql = "SELECT 1 UNION ALL SELECT 2"
+    try connection.prepare(sql).reset()
+    var dropped = connection.cached(sql, number: 9)
+    #expect(try dropped?.step() == true)
+    let identity = dropped.map(ObjectIdentifier.init)
+    dropped = nil
+    let again = connection.cached(sql, number: 9)
+    #expect(again.map(ObjectIdentifier.init) == identity)
+    #expect(again?.isBusy == false)
+  }
+
+  @Test func `the columns of a row are gone with it`() throws {
+    let connection = try directory.open()
+    let statement = try connection.prepare("SELECT 1, 'two', NULL UNION ALL SELECT 3, x'04', 5.5")
+    #expect(statement.currentRow == nil)
+    #expect(try statement.step())
+    let row = try #require(statement.readRow())
+    #expect([row[0], row[1], row[2], row[4], row[6], row[7]] == [3, 1, 1, 3, 3, 5])
+    #expect(try statement.step())
+    #expect(row[0] == 0)
+    #expect(statement.readRow() == row)
+    #expect([row[0], row[1], row[2], row[4], row[6]] == [3, 1, 3, 4, 1])
+    #expect(row[8] == 5.5.bitPattern)
+    #expect(try !statement.step())
+    #expect(row[0] == 0)
+    statement.reset()
+    #expect(row[0] == 0)
+  }
 }

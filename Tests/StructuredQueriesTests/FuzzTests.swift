@@ -21,7 +21,6 @@ import Testing
         do {
           let prepared = try conn.prepare(statement.sql)
           #expect(prepared.sql == statement.sql)
-          #expect(statement.cachedSQL == statement.sql)
           let values = try statement.bindings
           #expect(values.count == statement.sql.parameterCount, "seed \(seed): \(statement)")
           // Reading runs too: a cast or a function may fail only there.

@@ -192,6 +192,9 @@ final class ChangeCollector: PreupdateObserver {
     }
   }
 
+  /// Whether there are tables about which `noteWrites` has to know.
+  var notesWrites: Bool { shapes.hasVirtualTables }
+
   /// Records the virtual tables among those that a statement writes.
   ///
   /// Their shadow tables may be written as late as during COMMIT.

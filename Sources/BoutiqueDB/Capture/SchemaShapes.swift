@@ -6,13 +6,14 @@ import SQLiteConnection
 /// the transaction is unknown to it and counts as wholly changed. Confined to the writer thread.
 final class SchemaShapes {
   private var shapes: [ByteExactString: TableShape] = [:]
-  private var virtualTables: [String] = []
+  private var virtualTables: [String] = [] {
+    didSet { hasVirtualTables = !virtualTables.isEmpty }
+  }
+  private(set) var hasVirtualTables = false
   private(set) var modes = CaptureModes()
   private var shadowTables: [String] = []
 
   subscript(table: ByteExactString) -> TableShape? { shapes[table] }
-
-  var hasVirtualTables: Bool { !virtualTables.isEmpty }
 
   /// The virtual table that a table is or that it belongs to as a shadow table.
   func owner(of name: String) -> String? {

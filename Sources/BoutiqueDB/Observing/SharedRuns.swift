@@ -28,7 +28,7 @@ struct RunKey: Hashable, Sendable {
   ///   - types: of the rows and of the value.
   /// - Returns: nil when a value cannot be bound; running it will say why.
   init?(_ query: SQLFragment, types: [ObjectIdentifier]) {
-    var text = Array(query.cachedSQL.utf8)
+    var text = Array(query.sql.utf8)
     func append(_ tag: UInt8, _ bytes: some Collection<UInt8>) {
       text.append(tag)
       withUnsafeBytes(of: bytes.count) { text.append(contentsOf: $0) }

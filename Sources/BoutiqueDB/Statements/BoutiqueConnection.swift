@@ -216,8 +216,20 @@ public final class BoutiqueConnection {
 
   // MARK: Guards
 
-  func statement(_ sql: String) throws -> PreparedStatement {
+  /// Returns a statement ready to be bound.
+  ///
+  /// - Parameter number: what stands for the text, see `SQLTemplate`; 0 when nothing does.
+  func statement(_ sql: String, number: Int = 0) throws -> PreparedStatement {
     try guardUse(of: sql)
+    guard let known = sqlite.cached(sql, number: number) else { return try compiled(sql) }
+    if isShared, known.mentionsRollback {
+      known.reset()
+      return try compiled(sql)
+    }
+    return try admitted(known)
+  }
+
+  private func compiled(_ sql: String) throws -> PreparedStatement {
     let statement: PreparedStatement
     do {
       let prepared = try underPolicy { try sqlite.prepare(sql) }
@@ -230,6 +242,10 @@ public final class BoutiqueConnection {
     } catch {
       throw refusal(error, sql) ?? failure(error)
     }
+    return try admitted(statement)
+  }
+
+  private func admitted(_ statement: PreparedStatement) throws -> PreparedStatement {
     do {
       try admit(statement)
     } catch {
@@ -279,18 +295,27 @@ public final class BoutiqueConnection {
 
   /// Decides whether a closure may run a statement, and notes what it will read and change.
   private func admit(_ statement: PreparedStatement) throws {
-    if role == .read && !statement.isReadOnly {
-      throw BoutiqueError.writeInRead(sql: statement.sql)
+    // The usual cases, which the rest comes to the same end with.
+    if statement.isReadOnly {
+      if statement.isPlain { return }
+    } else if statement.isApproved, role == .write, !isShared, collector?.notesWrites != true {
+      return
     }
-    if !statement.isReadOnly, !mayTouchInternalTables,
-      let reason = StatementPolicy.internalTableRefusal(of: statement.effects)
-    {
-      throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
+    if !statement.isReadOnly {
+      if role == .read { throw BoutiqueError.writeInRead(sql: statement.sql) }
+      if !mayTouchInternalTables, !statement.isApproved {
+        if let reason = StatementPolicy.internalTableRefusal(of: statement.effects) {
+          throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
+        }
+        statement.isApproved = statement.isPlain
+      }
+      // Such a statement would not be interrupted any more.
+      if isShared, let stop = cancellation?.stop { throw stop }
+      if let collector, collector.notesWrites {
+        collector.noteWrites(of: statement.effects.writtenTables)
+      }
     }
-    // Such a statement would not be interrupted any more.
-    if isShared, !statement.isReadOnly, let stop = cancellation?.stop { throw stop }
-    if !statement.isReadOnly { collector?.noteWrites(of: statement.effects.writtenTables) }
-    if !statement.effects.isPlain {
+    if !statement.isPlain {
       if let reason = StatementPolicy.refusal(of: statement.effects) {
         throw BoutiqueError.statementRefused(sql: statement.sql, reason: reason)
       }

@@ -57,7 +57,9 @@ public final class PreparedQuery {
   public func first(arguments: [(any QueryBindable)?]) throws -> Row? {
     try bind(arguments)
     defer { statement.rewind() }
-    return try owner.run { () throws(SQLiteError) in try statement.step() } ? currentRow() : nil
+    guard try step(), let words = statement.readRow() else { return nil }
+    var packer = RowPacker(currentNames())
+    return packer.row(words)
   }
 
   /// Calls `body` with each row as it is read.
@@ -81,7 +83,7 @@ public final class PreparedQuery {
   private func runBound() throws -> Int {
     defer { statement.rewind() }
     let before = owner.sqlite.totalChanges
-    while try owner.run({ () throws(SQLiteError) in try statement.step() }) {}
+    while try step() {}
     // `changes()` keeps the number of the last writing statement; asked after one that writes nothing
     // it would report somebody else's rows.
     guard owner.sqlite.totalChanges != before else { return 0 }
@@ -91,21 +93,29 @@ public final class PreparedQuery {
   private func forEachBoundRow(_ body: (Row) throws -> Void) throws {
     // The statement must not stay busy on any way out: it would keep its snapshot.
     defer { statement.rewind() }
-    while try owner.run({ () throws(SQLiteError) in try statement.step() }) {
-      try body(currentRow())
+    guard try step() else { return }
+    var packer = RowPacker(currentNames())
+    repeat {
+      guard let words = statement.readRow() else { return }
+      try body(packer.row(words))
+    } while try step()
+  }
+
+  private func step() throws -> Bool {
+    do {
+      return try statement.step()
+    } catch {
+      throw owner.failure(error)
     }
   }
 
-  private func currentRow() -> Row {
-    let names: ColumnNames
-    // The columns can change while the statement lives, when another process altered a table.
-    if let known = self.names, known.list == statement.columnNames {
-      names = known
-    } else {
-      names = ColumnNames(statement.columnNames)
-      self.names = names
-    }
-    return Row(names: names, values: (0..<names.list.count).map { statement.value($0) })
+  /// The names of the columns, known for certain after the first step: they can change while the statement
+  /// lives, when another process altered a table.
+  private func currentNames() -> ColumnNames {
+    if let names, names.list == statement.columnNames { return names }
+    let made = ColumnNames(statement.columnNames)
+    names = made
+    return made
   }
 
   // MARK: Binding
@@ -121,7 +131,8 @@ public final class PreparedQuery {
     }
     var values: [SQLValue] = []
     for (index, argument) in arguments.enumerated() {
-      values.append(try bind(argument, at: Int32(index + 1)))
+      let value = try bind(argument, at: Int32(index + 1))
+      if owner.recordsValues { values.append(value) }
     }
     if owner.recordsValues { owner.willRun(statement, values: values) }
   }
@@ -161,7 +172,11 @@ public final class PreparedQuery {
     } catch {
       throw BoutiqueError.bindingFailed(error)
     }
-    try owner.run { () throws(SQLiteError) in try statement.bind(value, at: index) }
+    do {
+      try statement.bind(value, at: index)
+    } catch {
+      throw owner.failure(error)
+    }
     return value
   }
 }

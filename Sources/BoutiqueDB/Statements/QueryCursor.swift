@@ -15,7 +15,7 @@ public final class QueryCursor<QueryValue: QueryRow> {
       statement = nil
       return
     }
-    let statement = try owner.statement(query.cachedSQL)
+    let statement = try owner.statement(query)
     self.statement = statement
     do {
       try owner.bind(query, to: statement)

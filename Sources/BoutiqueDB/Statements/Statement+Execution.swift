@@ -1,48 +1,54 @@
 import SQLiteConnection
 public import StructuredQueries
 
-// Where statements of StructuredQueries meet a connection. The SQL text of a statement is made once for each
-// shape and the compiled statement is taken from the connection's cache; values are bound, and rows are
-// decoded by position from the statement's current row, with nothing in between.
+// Where statements of StructuredQueries meet a connection. The compiled statement is taken from the connection's
+// cache, for the common shapes without making its text; values are bound, and rows are decoded by position from
+// the statement's current row, with nothing in between.
+//
+// What is `@inlinable` here is compiled into the program that uses it, because only there the types of the
+// rows are known.
 
 extension Statement {
   /// Runs the statement to its end; rows that it yields are passed over.
   ///
   /// - Returns: the number of rows that an INSERT, UPDATE or DELETE changed; 0 for others.
   @discardableResult
-  public func execute(_ connection: BoutiqueConnection) throws -> Int {
-    try connection.execute(self)
+  @inlinable public func execute(_ connection: BoutiqueConnection) throws -> Int {
+    try connection.runToEnd(query)
   }
 
   /// Returns all rows.
-  public func fetchAll(_ connection: BoutiqueConnection) throws -> [QueryValue.Output] {
+  @inlinable public func fetchAll(
+    _ connection: BoutiqueConnection
+  ) throws -> [QueryValue.Output] {
     var rows: [QueryValue.Output] = []
-    try connection.run(query) { step in
-      while let row = try step.next(QueryValue.self) { rows.append(row) }
-    }
+    guard var steps = try StatementSteps(query, on: connection) else { return rows }
+    defer { steps.end() }
+    while let row = try steps.next(QueryValue.self) { rows.append(row) }
     return rows
   }
 
   /// Returns the first row, or nil when there is none.
-  public func fetchOne(_ connection: BoutiqueConnection) throws -> QueryValue.Output? {
-    var row: QueryValue.Output?
+  @inlinable public func fetchOne(
+    _ connection: BoutiqueConnection
+  ) throws -> QueryValue.Output? {
+    guard var steps = try StatementSteps(query, on: connection) else { return nil }
+    defer { steps.end() }
+    let row = try steps.next(QueryValue.self)
     // A statement that writes must reach its end: SQLite may do a part of its work there.
-    try connection.run(query) { step in
-      row = try step.next(QueryValue.self)
-      if row != nil, !step.isReadOnly { try step.finish() }
-    }
+    if row != nil, !steps.isReadOnly { try steps.finish() }
     return row
   }
 
   /// Calls `body` with each row as it is read; no list is made.
   ///
   /// `body` may run other statements. An error it throws ends the reading.
-  public func forEach(
+  @inlinable public func forEach(
     _ connection: BoutiqueConnection, _ body: (QueryValue.Output) throws -> Void
   ) throws {
-    try connection.run(query) { step in
-      while let row = try step.next(QueryValue.self) { try body(row) }
-    }
+    guard var steps = try StatementSteps(query, on: connection) else { return }
+    defer { steps.end() }
+    while let row = try steps.next(QueryValue.self) { try body(row) }
   }
 
   /// Returns a cursor over the rows.
@@ -57,9 +63,9 @@ extension Statement {
 extension SelectStatement {
   /// Returns the number of rows, counted by SQLite.
   public func fetchCount(_ connection: BoutiqueConnection) throws -> Int {
-    var count = 0
-    try connection.run(countQuery) { step in count = try step.next(Int.self) ?? 0 }
-    return count
+    guard var steps = try StatementSteps(countQuery, on: connection) else { return 0 }
+    defer { steps.end() }
+    return try steps.next(Int.self) ?? 0
   }
 }
 
@@ -72,20 +78,31 @@ extension BoutiqueConnection {
   ///
   /// - Returns: the number of rows that an INSERT, UPDATE or DELETE changed; 0 for others.
   @discardableResult
-  public func execute(_ statement: some Statement) throws -> Int {
+  @inlinable public func execute(_ statement: some Statement) throws -> Int {
+    try runToEnd(statement.query)
+  }
+
+  @usableFromInline
+  func runToEnd(_ query: SQLFragment) throws -> Int {
     let before = sqlite.totalChanges
-    try run(statement.query) { try $0.finish() }
+    guard let statement = try bound(query) else { return 0 }
+    defer { statement.reset() }
+    do {
+      while try statement.step() {}
+    } catch {
+      throw failure(error)
+    }
     guard sqlite.totalChanges != before else { return 0 }
     return Int(sqlite.changes)
   }
 
   /// Returns all rows of a statement.
-  public func fetchAll<S: Statement>(_ statement: S) throws -> [S.QueryValue.Output] {
+  @inlinable public func fetchAll<S: Statement>(_ statement: S) throws -> [S.QueryValue.Output] {
     try statement.fetchAll(self)
   }
 
   /// Returns the first row of a statement, or nil when there is none.
-  public func fetchOne<S: Statement>(_ statement: S) throws -> S.QueryValue.Output? {
+  @inlinable public func fetchOne<S: Statement>(_ statement: S) throws -> S.QueryValue.Output? {
     try statement.fetchOne(self)
   }
 
@@ -93,7 +110,7 @@ extension BoutiqueConnection {
   ///
   /// Without `#sql` a literal is a String, whose interpolations become SQL.
   public func query(_ sql: SQLFragment) throws -> [Row] {
-    try query(sql.cachedSQL, arguments: bindings(of: sql))
+    try query(sql.sql, arguments: bindings(of: sql))
   }
 
   private func bindings(of fragment: SQLFragment) throws -> [(any QueryBindable)?] {
@@ -104,78 +121,122 @@ extension BoutiqueConnection {
     }
   }
 
-  /// Prepares and binds a statement and gives it to `body`; an empty one is not run.
-  func run(_ fragment: SQLFragment, _ body: (inout StatementSteps) throws -> Void) throws {
-    if fragment.isEmpty {
-      try guardUse(of: "")
-      return
+  func statement(_ query: SQLFragment) throws -> PreparedStatement {
+    if let template = query.template {
+      return try statement(template.text, number: template.number)
     }
-    let statement = try statement(fragment.cachedSQL)
-    // The statement must not stay busy on any way out: it would keep its snapshot.
-    defer { statement.reset() }
-    try bind(fragment, to: statement)
-    var steps = StatementSteps(statement, on: self)
-    try body(&steps)
+    return try statement(query.sql)
+  }
+
+  /// Prepares and binds a statement; nil for an empty one, which is not run.
+  ///
+  /// Who gets one resets it on every way out: a statement that stayed busy would keep its snapshot.
+  func bound(_ query: SQLFragment) throws -> PreparedStatement? {
+    if query.isEmpty {
+      try guardUse(of: "")
+      return nil
+    }
+    let statement = try statement(query)
+    do {
+      try bind(query, to: statement)
+    } catch {
+      statement.reset()
+      throw error
+    }
+    return statement
   }
 
   func bind(_ fragment: SQLFragment, to statement: PreparedStatement) throws {
     var index: Int32 = 1
-    var values: [SQLValue] = []
     do {
-      try fragment.forEachBinding { value in
-        try statement.bind(value, at: index)
-        if recordsValues { values.append(value) }
+      for value in fragment.values {
+        switch value {
+        case .value(let value): try statement.bind(value, at: index)
+        case .failure(let failure): throw BoutiqueError.bindingFailed(failure)
+        }
         index += 1
       }
-      if recordsValues { willRun(statement, values: values) }
-    } catch let error as BindingFailure {
-      throw BoutiqueError.bindingFailed(error)
     } catch {
       throw failure(error)
     }
+    if recordsValues { willRun(statement, values: try fragment.bindings) }
   }
 }
 
 /// The rows of a statement that has been bound, one after the other.
+@usableFromInline
 struct StatementSteps {
   private let statement: PreparedStatement
   private let owner: BoutiqueConnection
-  private var decoder: RowDecoder?
+  @usableFromInline var decoder: RowDecoder
+  private var isOnRow = false
 
+  /// Starts with a statement that was bound already.
   init(_ statement: PreparedStatement, on owner: BoutiqueConnection) {
     self.statement = statement
     self.owner = owner
+    decoder = RowDecoder(statement)
   }
 
-  var isReadOnly: Bool { statement.isReadOnly }
+  /// Prepares and binds a statement; nil for an empty one, which is not run.
+  ///
+  /// Who gets one calls `end` on every way out: a statement that stayed busy would keep its snapshot.
+  @usableFromInline
+  init?(_ query: SQLFragment, on owner: BoutiqueConnection) throws {
+    guard let statement = try owner.bound(query) else { return nil }
+    self.init(statement, on: owner)
+  }
+
+  @usableFromInline var isReadOnly: Bool { statement.isReadOnly }
+
+  /// Gives the statement back.
+  @usableFromInline
+  func end() { statement.reset() }
 
   /// Returns the next row, or nil at the end.
-  mutating func next<Value: QueryRow>(_ type: Value.Type) throws -> Value.Output? {
-    guard try step() else { return nil }
-    if decoder == nil {
-      decoder = RowDecoder(statement)
-    }
-    decoder?.rewind()
+  @inlinable mutating func next<Value: QueryRow>(_ type: Value.Type) throws -> Value.Output? {
+    guard try readNext() else { return nil }
     do {
-      return try decoder?.decode(Value.self)
+      return try decoder.decode(Value.self)
     } catch {
       throw BoutiqueError.decodingFailed(error)
     }
   }
 
+  /// Goes to the next row and gets ready to decode it.
+  @usableFromInline
+  mutating func readNext() throws -> Bool {
+    guard try step() else { return false }
+    _ = statement.readRow()
+    if isOnRow {
+      decoder.rewind()
+    } else {
+      // The first step may have compiled the statement anew.
+      decoder = RowDecoder(statement)
+      isOnRow = true
+    }
+    return true
+  }
+
   /// Goes to the end.
+  @usableFromInline
   mutating func finish() throws {
     while try step() {}
   }
 
   private func step() throws -> Bool {
-    try owner.run { () throws(SQLiteError) in try statement.step() }
+    do {
+      return try statement.step()
+    } catch {
+      throw owner.failure(error)
+    }
   }
 }
 
 extension PreparedStatement: ColumnSource {
   package func sqlValue(at index: Int) -> SQLValue { value(index) as SQLValue }
   package func isNull(at index: Int) -> Bool { isNull(index) }
+  package var cells: UnsafePointer<UInt64>? { currentRow }
   package func place(of index: Int) -> (table: String?, column: String) {
     let origin = columnOrigin(index)
     return (origin?.table, origin?.column ?? columnName(index))

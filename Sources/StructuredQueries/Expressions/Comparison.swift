@@ -177,7 +177,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
   ) -> SQLFragment {
     guard QueryValue.isNullable else { return binary(plain, bound(value)) }
     let right = bound(value)
-    if right == SQLFragment(.binding(.value(.null))) {
+    if right.isNullValue {
       return "(\(queryFragment) \(raw: null.description))"
     }
     return binary(nullable, right)

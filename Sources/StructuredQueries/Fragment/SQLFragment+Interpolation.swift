@@ -18,14 +18,14 @@ extension SQLFragment: ExpressibleByStringInterpolation {
 
     /// Binds a value.
     public mutating func appendInterpolation<Value: QueryBindable>(_ value: Value) {
-      fragment.append(SQLFragment(value, as: Value.self))
+      fragment.append(SQLBinding { () throws(BindingFailure) in try Value.bind(value) })
     }
 
     /// Binds a value in the way of a representation.
     public mutating func appendInterpolation<Value: QueryRepresentable>(
       bind value: Value.Output, as type: Value.Type
     ) {
-      fragment.append(SQLFragment(value, as: Value.self))
+      fragment.append(SQLBinding { () throws(BindingFailure) in try Value.bind(value) })
     }
 
     /// Binds a value.
@@ -43,12 +43,12 @@ extension SQLFragment: ExpressibleByStringInterpolation {
 
     /// Adds a table's quoted name.
     public mutating func appendInterpolation<T: Table>(_ table: T.Type) {
-      fragment.append(.identifier(T.tableName))
+      fragment.append(identifier: T.tableName)
     }
 
     /// Adds a quoted identifier.
     public mutating func appendInterpolation(quote name: String) {
-      fragment.append(.identifier(name))
+      fragment.append(identifier: name)
     }
 
     /// Adds text that is SQL already and did not come from outside of the program.

@@ -25,11 +25,13 @@ extension Table {
   /// A group of the table's columns.
   public static var columnStorage: ColumnStorage { .group(tableSchema.columns) }
   /// Returns the value made from the next columns.
-  public static func decode(from decoder: inout RowDecoder) throws(DecodingFailure) -> Self {
+  @inlinable public static func decode(
+    from decoder: inout RowDecoder
+  ) throws(DecodingFailure) -> Self {
     try Self(decoder: &decoder)
   }
   /// Adds the columns of a value.
-  public static func encode(_ output: Self, into encoder: inout RowEncoder) {
+  @inlinable public static func encode(_ output: Self, into encoder: inout RowEncoder) {
     output.encodeColumns(into: &encoder)
   }
 }

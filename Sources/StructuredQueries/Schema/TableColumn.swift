@@ -1,12 +1,12 @@
 /// Whose columns an expression means: a table's, an alias's, or, when empty, those of the only table.
 public struct ColumnScope: Hashable, Sendable {
-  let name: String
+  @usableFromInline let name: String
 
   /// Creates the scope of a table or an alias.
-  public init(_ name: String) { self.name = name }
+  @inlinable public init(_ name: String) { self.name = name }
 
   /// Returns a column of the scope.
-  public func column<Root, Value>(_ name: String) -> TableColumn<Root, Value> {
+  @inlinable public func column<Root, Value>(_ name: String) -> TableColumn<Root, Value> {
     TableColumn(scope: self, name: name)
   }
 
@@ -32,14 +32,14 @@ public protocol TableColumnSet: QueryExpression where QueryValue: Table {
 extension TableColumnSet {
   /// All columns, separated by commas.
   public var queryFragment: SQLFragment {
-    SQLFragment(.columns(scope: _scope.name, QueryValue.tableSchema))
+    SQLFragment(columnsOf: _scope.name, QueryValue.tableSchema)
   }
 
   /// The row id.
   ///
   /// Tables WITHOUT ROWID have none.
   public var rowid: SQLQueryExpression<Int64> {
-    SQLQueryExpression(fragment: SQLFragment(.column(scope: _scope.name, name: "rowid")))
+    SQLQueryExpression(fragment: SQLFragment(column: "rowid", of: _scope.name))
   }
 }
 
@@ -51,9 +51,14 @@ public protocol ColumnExpression: QueryExpression {
 
 /// A column of a table.
 public struct TableColumn<Root, QueryValue: QueryRow>: ColumnExpression {
-  let scope: ColumnScope
+  @usableFromInline let scope: ColumnScope
   /// The column's name in SQL.
   public let name: String
+
+  @inlinable init(scope: ColumnScope, name: String) {
+    self.scope = scope
+    self.name = name
+  }
 
   /// The qualified name; for a property that is itself a row, all of its columns.
   public var queryFragment: SQLFragment { column(QueryValue.self, scope, name) }
@@ -73,9 +78,9 @@ private func column<Value: QueryRow>(
   _ type: Value.Type, _ scope: ColumnScope, _ name: String
 ) -> SQLFragment {
   guard case .group(let columns) = Value.columnStorage else {
-    return SQLFragment(.column(scope: scope.name, name: name))
+    return SQLFragment(column: name, of: scope.name)
   }
-  return columns.map { SQLFragment(.column(scope: scope.name, name: $0.name)) }.joined(", ")
+  return columns.map { SQLFragment(column: $0.name, of: scope.name) }.joined(", ")
 }
 
 /// The columns of the side of an outer join that can be missing: every one can be NULL.

@@ -2,14 +2,19 @@
 public struct Delete<T: Table>: Statement {
   /// What a row, or the expression, is decoded to.
   public typealias QueryValue = NoRow
-  var body: SelectBody
+  var rows: Where<T>
+
+  var body: SelectBody {
+    get { rows.body }
+    set { rows.body = newValue }
+  }
 
   /// The SQL.
   public var query: SQLFragment {
-    if body.isNone { return SQLFragment() }
-    var result: SQLFragment = "DELETE FROM \(body.from)"
-    body.appendWhere(to: &result)
-    return result
+    if let key = rows.key, let template = T.tableSchema.templates.delete {
+      return SQLFragment(template, key)
+    }
+    return body.deletion
   }
 
   /// Adds conditions; all must hold.
@@ -17,7 +22,7 @@ public struct Delete<T: Table>: Statement {
     @PredicateBuilder _ predicate: (T.TableColumns) -> [SQLFragment]
   ) -> Delete<T> {
     var copy = self
-    copy.body.predicates += predicate(T.TableColumns(_scope: ColumnScope(body.scopes[0])))
+    copy.body.predicates += predicate(T.TableColumns(_scope: rows.scope))
     return copy
   }
 
@@ -34,7 +39,7 @@ public struct Delete<T: Table>: Statement {
 
 extension Where {
   /// Deletes the rows.
-  public func delete() -> Delete<T> { Delete(body: body) }
+  public func delete() -> Delete<T> { Delete(rows: self) }
 }
 
 /// A statement that writes and yields something of each row it wrote.

@@ -26,7 +26,7 @@ extension TableColumnSet where QueryValue: FTS5 {
 
   /// How well the row matches; smaller is better.
   public var rank: SQLQueryExpression<Double> {
-    SQLQueryExpression(fragment: SQLFragment(.column(scope: _scope.name, name: "rank")))
+    SQLQueryExpression(fragment: SQLFragment(column: "rank", of: _scope.name))
   }
 
   /// `bm25`: as ``rank``, with a weight for each column in order.

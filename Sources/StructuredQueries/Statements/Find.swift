@@ -11,12 +11,12 @@ public protocol KeyedStatement<Model>: Sendable {
 extension KeyedStatement where Model: PrimaryKeyedTable {
   /// Limits the statement to the row of a key.
   public func find(_ key: Model.PrimaryKey) -> Self {
-    limited { "(\(Model.keyColumns($0.name)) = \(Model.keyFragment(key)))" }
+    limited { SelectBody.keyCondition(Model.tableSchema, scope: $0.name, Model.keyValues(key)) }
   }
 
   /// Limits the statement to the rows of some keys.
   public func find(_ keys: some Sequence<Model.PrimaryKey>) -> Self {
-    let keys = keys.map(Model.keyFragment)
+    let keys = keys.map { SelectBody.keyTuple(Model.keyValues($0)) }
     // A list of tuples is written as VALUES; SQLite takes no other.
     let width = Model.tableSchema.keyColumns.count
     let list: SQLFragment
@@ -27,12 +27,16 @@ extension KeyedStatement where Model: PrimaryKeyedTable {
     } else {
       list = "VALUES \(keys.joined(", "))"
     }
-    return limited { "(\(Model.keyColumns($0.name)) IN (\(list)))" }
+    return limited {
+      "(\(SelectBody.keyColumns(Model.tableSchema, scope: $0.name)) IN (\(list)))"
+    }
   }
 
   /// Limits the statement to the rows whose keys another statement yields.
   public func find<S: Statement>(_ keys: S) -> Self where S.QueryValue.Output == Model.PrimaryKey {
-    limited { "(\(Model.keyColumns($0.name)) IN \(keys.subquery))" }
+    limited {
+      "(\(SelectBody.keyColumns(Model.tableSchema, scope: $0.name)) IN \(keys.subquery))"
+    }
   }
 }
 
@@ -42,7 +46,7 @@ extension Where: KeyedStatement {
   /// Adds a condition in SQL.
   public func limited(by condition: (ColumnScope) -> SQLFragment) -> Where<T> {
     var copy = self
-    copy.body.predicates.append(condition(ColumnScope(body.scopes[0])))
+    copy.body.predicates.append(condition(scope))
     return copy
   }
 }
@@ -53,7 +57,7 @@ extension Update: KeyedStatement {
   /// Adds a condition in SQL.
   public func limited(by condition: (ColumnScope) -> SQLFragment) -> Update<T> {
     var copy = self
-    copy.body.predicates.append(condition(ColumnScope(body.scopes[0])))
+    copy.body.predicates.append(condition(rows.scope))
     return copy
   }
 }
@@ -64,14 +68,18 @@ extension Delete: KeyedStatement {
   /// Adds a condition in SQL.
   public func limited(by condition: (ColumnScope) -> SQLFragment) -> Delete<T> {
     var copy = self
-    copy.body.predicates.append(condition(ColumnScope(body.scopes[0])))
+    copy.body.predicates.append(condition(rows.scope))
     return copy
   }
 }
 
 extension PrimaryKeyedTable {
   /// The row of a key.
-  public static func find(_ key: PrimaryKey) -> Where<Self> { all.find(key) }
+  @inlinable public static func find(_ key: PrimaryKey) -> Where<Self> {
+    var encoder = RowEncoder()
+    encodeKey(key, into: &encoder)
+    return Where(key: encoder)
+  }
 
   /// The rows of some keys.
   public static func find(_ keys: some Sequence<PrimaryKey>) -> Where<Self> { all.find(keys) }
@@ -80,17 +88,9 @@ extension PrimaryKeyedTable {
   public static func find<S: Statement>(_ keys: S) -> Where<Self>
   where S.QueryValue.Output == PrimaryKey { all.find(keys) }
 
-  fileprivate static func keyFragment(_ key: PrimaryKey) -> SQLFragment {
+  fileprivate static func keyValues(_ key: PrimaryKey) -> [SQLBinding] {
     var encoder = RowEncoder()
     encodeKey(key, into: &encoder)
-    return tuple(encoder.bindings.map { SQLFragment(.binding($0)) })
-  }
-
-  fileprivate static func keyColumns(_ scope: String) -> SQLFragment {
-    tuple(tableSchema.keyColumns.map { SQLFragment(.column(scope: scope, name: $0.name)) })
-  }
-
-  private static func tuple(_ parts: [SQLFragment]) -> SQLFragment {
-    parts.count == 1 ? parts[0] : "(\(parts.joined(", ")))"
+    return encoder.bindings
   }
 }

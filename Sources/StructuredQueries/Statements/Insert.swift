@@ -5,45 +5,54 @@ public struct Insert<T: Table>: Statement {
   /// What a row, or the expression, is decoded to.
   public typealias QueryValue = NoRow
   var conflict: ConflictResolution?
-  var columns: [String]
-  var source: Source
+  /// The columns that get values; nil for all that can be written.
+  private var columns: [String]?
+  private var source: Source
   var upserts: [SQLFragment] = []
 
   enum Source: Sendable {
-    case rows([[SQLBinding]])
-    case query(SQLFragment)
+    /// The values of some rows, one row behind the other.
+    case rows([SQLBinding], count: Int)
+    // Apart, so that rows stay small.
+    indirect case query(SQLFragment)
     case defaults
   }
 
-  init(or conflict: ConflictResolution?, _ columns: [String], _ source: Source) {
+  init(or conflict: ConflictResolution?, _ columns: [String]?, _ source: Source) {
     self.conflict = conflict
     self.columns = columns
     self.source = source
   }
 
+  @usableFromInline
+  init(or conflict: ConflictResolution?, rows: RowEncoder, count: Int) {
+    self.init(or: conflict, nil, .rows(rows.bindings, count: count))
+  }
+
   /// The SQL.
   public var query: SQLFragment {
-    var result: SQLFragment = "INSERT "
-    if let conflict { result.append("OR \(raw: conflict.rawValue) ") }
-    result.append("INTO \(T.self)")
-    if !columns.isEmpty {
-      result.append(sql: " (")
-      result.append(.names(columns))
-      result.append(sql: ")")
+    if case .rows(let values, 1) = source, columns == nil, conflict == nil, upserts.isEmpty {
+      return SQLFragment(T.tableSchema.templates.insert, values)
     }
+    var result = InsertText.head(
+      conflict, T.tableName, columns ?? T.tableSchema.writableNames)
     switch source {
-    case .rows(let rows):
-      if rows.isEmpty { return SQLFragment() }
+    case .rows(let values, let count):
+      if count == 0 { return SQLFragment() }
       result.append(sql: " VALUES ")
-      for (index, row) in rows.enumerated() {
-        if index > 0 { result.append(sql: ", ") }
-        result.append(.row(row))
+      let width = values.count / count
+      for row in 0..<count {
+        if row > 0 { result.append(sql: ", ") }
+        result.append(row: values[row * width..<(row + 1) * width])
       }
     case .query(let query):
       if query.isEmpty { return query }
-      result.append(" \(query)")
       // Without WHERE, SQLite would take ON CONFLICT for the ON of a join ("Parsing Ambiguity").
-      if !upserts.isEmpty { result = Insert.disambiguated(result, query) }
+      if upserts.isEmpty {
+        result.append(" \(query)")
+      } else {
+        result.append(" SELECT * FROM (\(query)) WHERE 1")
+      }
     case .defaults: result.append(sql: " DEFAULT VALUES")
     }
     for upsert in upserts {
@@ -51,12 +60,6 @@ public struct Insert<T: Table>: Statement {
       result.append(upsert)
     }
     return result
-  }
-
-  private static func disambiguated(_ insert: SQLFragment, _ query: SQLFragment) -> SQLFragment {
-    var prefix = insert
-    prefix.removeLast(query)
-    return "\(prefix)SELECT * FROM (\(query)) WHERE 1"
   }
 
   /// Yields something of each inserted row.
@@ -70,16 +73,34 @@ public struct Insert<T: Table>: Statement {
   ) -> Returning<E.QueryValue> { returning { $0[keyPath: column] } }
 }
 
-extension SQLFragment {
-  fileprivate mutating func removeLast(_ other: SQLFragment) { dropLast(other.segments.count) }
+enum InsertText {
+  /// The text of an INSERT up to its columns.
+  static func head(
+    _ conflict: ConflictResolution?, _ table: String, _ columns: [String]
+  ) -> SQLFragment {
+    var result: SQLFragment = "INSERT "
+    if let conflict { result.append("OR \(raw: conflict.rawValue) ") }
+    result.append("INTO \(quote: table)")
+    if !columns.isEmpty {
+      result.append(sql: " (")
+      for (index, name) in columns.enumerated() {
+        if index > 0 { result.append(sql: ", ") }
+        result.append(identifier: name)
+      }
+      result.append(sql: ")")
+    }
+    return result
+  }
 }
 
 /// Adds rows up: one or an array a line, with `if` and `for`.
 @resultBuilder public enum RowsBuilder<Row> {
   /// Takes one row.
-  public static func buildExpression(_ row: Row) -> [Row] { [row] }
+  @inlinable public static func buildExpression(_ row: Row) -> [Row] { [row] }
   /// Takes an array of rows.
-  public static func buildExpression(_ rows: [Row]) -> [Row] { rows }
+  @inlinable public static func buildExpression(_ rows: [Row]) -> [Row] { rows }
+  /// Takes the one line.
+  @inlinable public static func buildBlock(_ part: [Row]) -> [Row] { part }
   /// Puts lines together.
   public static func buildBlock(_ parts: [Row]...) -> [Row] { parts.flatMap(\.self) }
   /// Takes nothing from an `if` that is not entered.
@@ -99,15 +120,13 @@ extension Table {
   /// Note.insert { Note(id: UUID(), title: "New", body: "") }
   /// Note.insert(or: .replace) { notes }
   /// ```
-  public static func insert(
+  @inlinable public static func insert(
     or conflict: ConflictResolution? = nil, @RowsBuilder<Self> _ rows: () -> [Self]
   ) -> Insert<Self> {
-    let rows = rows().map { row in
-      var encoder = RowEncoder()
-      row.encodeColumns(into: &encoder)
-      return encoder.bindings
-    }
-    return Insert(or: conflict, tableSchema.writableNames, .rows(rows))
+    let rows = rows()
+    var encoder = RowEncoder(rows: rows.count, columnsOf: tableSchema)
+    for row in rows { row.encodeColumns(into: &encoder) }
+    return Insert(or: conflict, rows: encoder, count: rows.count)
   }
 
   /// Inserts values of some columns; the others get their defaults.
@@ -120,12 +139,11 @@ extension Table {
     @WrittenColumnsBuilder _ columns: (TableColumns) -> WrittenColumns<Value>,
     @RowsBuilder<Value.Output> values: () -> [Value.Output]
   ) -> Insert<Self> {
-    let rows = values().map { value in
-      var encoder = RowEncoder()
-      Value.encode(value, into: &encoder)
-      return encoder.bindings
-    }
-    return Insert(or: conflict, columns(bareColumns).names, .rows(rows))
+    let values = values()
+    var encoder = RowEncoder()
+    for value in values { Value.encode(value, into: &encoder) }
+    return Insert(
+      or: conflict, columns(bareColumns).names, .rows(encoder.bindings, count: values.count))
   }
 
   /// Inserts the rows of a query into some columns.
@@ -150,21 +168,23 @@ extension DraftableTable {
   public static func insert(
     or conflict: ConflictResolution? = nil, @RowsBuilder<Draft> _ drafts: () -> [Draft]
   ) -> Insert<Self> {
-    var columns = tableSchema.writableNames
     let encoders = drafts().map { draft in
       var encoder = RowEncoder()
       draft.encodeColumns(into: &encoder)
       return encoder
     }
+    var columns: [String]?
     var rows = encoders.map(\.bindings)
     // When no row has a key the column is left out, so that its DEFAULT applies.
     if let position = encoders.first?.missingKeys.first,
       encoders.allSatisfy({ $0.missingKeys.contains(position) })
     {
-      columns.remove(at: position)
+      var names = tableSchema.writableNames
+      names.remove(at: position)
+      columns = names
       for index in rows.indices { rows[index].remove(at: position) }
     }
-    return Insert(or: conflict, columns, .rows(rows))
+    return Insert(or: conflict, columns, .rows(rows.flatMap(\.self), count: rows.count))
   }
 
   /// Inserts drafts, or updates the rows that have their keys.

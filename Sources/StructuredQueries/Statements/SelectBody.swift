@@ -17,11 +17,36 @@ struct SelectBody: Sendable {
   var limit: SQLFragment?
   var offset: SQLFragment?
 
-  init<T: Table>(_ table: T.Type, alias: String?) {
-    let scope = alias ?? T.tableName
-    from = SelectBody.source(T.tableName, alias: alias)
+  init(_ schema: TableSchema, alias: String?) {
+    let scope = alias ?? schema.name
+    from = SelectBody.source(schema.name, alias: alias)
     scopes = [scope]
-    sideColumns = [SQLFragment(.columns(scope: scope, T.tableSchema))]
+    sideColumns = [SQLFragment(columnsOf: scope, schema)]
+  }
+
+  /// Creates the clauses of reading the row of a key.
+  init(_ schema: TableSchema, key: [SQLBinding]) {
+    self.init(schema, alias: nil)
+    predicates = [Self.keyCondition(schema, scope: schema.name, key)]
+  }
+
+  /// The condition that a row has a key.
+  static func keyCondition(
+    _ schema: TableSchema, scope: String, _ key: [SQLBinding]
+  ) -> SQLFragment {
+    "(\(keyColumns(schema, scope: scope)) = \(keyTuple(key)))"
+  }
+
+  /// The columns of the key: one, or a tuple.
+  static func keyColumns(_ schema: TableSchema, scope: String) -> SQLFragment {
+    tuple(schema.keyColumns.map { SQLFragment(column: $0.name, of: scope) })
+  }
+
+  /// A key: one value, or a tuple.
+  static func keyTuple(_ key: [SQLBinding]) -> SQLFragment { tuple(key.map { SQLFragment($0) }) }
+
+  private static func tuple(_ parts: [SQLFragment]) -> SQLFragment {
+    parts.count == 1 ? parts[0] : "(\(parts.joined(", ")))"
   }
 
   static func source(_ name: String, alias: String?) -> SQLFragment {
@@ -49,6 +74,14 @@ struct SelectBody: Sendable {
       result.append(having.conjunction)
     }
     appendOrder(to: &result)
+    return result
+  }
+
+  /// The SQL of deleting the rows.
+  var deletion: SQLFragment {
+    if isNone { return SQLFragment() }
+    var result: SQLFragment = "DELETE FROM \(from)"
+    appendWhere(to: &result)
     return result
   }
 

@@ -92,37 +92,41 @@ extension Table {
 extension PrimaryKeyedTable {
   /// Writes all columns of a row but its key.
   public static func update(_ row: Self) -> Update<Self> {
-    let (columns, bindings, predicate) = row.split()
-    var update = Update<Self>(body: SelectBody(Self.self, alias: nil))
-    update.body.predicates = [predicate]
-    update.assignments = zip(columns, bindings).map { column, binding in
-      "\(quote: column.name) = \(SQLFragment(.binding(binding)))"
-    }
-    return update
+    let (columns, bindings, rows) = row.split()
+    return Update(
+      rows,
+      zip(columns, bindings).map { column, binding in
+        Assignment(name: column.name, value: .value(binding))
+      })
   }
 
   /// Deletes a row by its key.
   public static func delete(_ row: Self) -> Delete<Self> {
-    var delete = Delete<Self>(body: SelectBody(Self.self, alias: nil))
-    delete.body.predicates = [row.split().2]
-    return delete
+    Delete(rows: row.split().2)
   }
 
-  private func split() -> ([ColumnDefinition], [SQLBinding], SQLFragment) {
+  private func split() -> ([ColumnDefinition], [SQLBinding], Where<Self>) {
     var encoder = RowEncoder()
     encodeColumns(into: &encoder)
     var columns: [ColumnDefinition] = []
     var bindings: [SQLBinding] = []
+    var key: [SQLBinding] = []
     var predicates: [SQLFragment] = []
     for (column, binding) in zip(Self.tableSchema.writableColumns, encoder.bindings) {
       if column.isPrimaryKey {
-        let name = SQLFragment(.column(scope: Self.tableName, name: column.name))
-        predicates.append("(\(name) = \(SQLFragment(.binding(binding))))")
+        let name = SQLFragment(column: column.name, of: Self.tableName)
+        key.append(binding)
+        predicates.append("(\(name) = \(SQLFragment(binding)))")
       } else {
         columns.append(column)
         bindings.append(binding)
       }
     }
-    return (columns, bindings, predicates.conjunction)
+    if key.count == 1, Self.tableSchema.keyColumns.count == 1 {
+      return (columns, bindings, Where(key: key))
+    }
+    var rows = Where<Self>()
+    rows.body.predicates = [predicates.conjunction]
+    return (columns, bindings, rows)
   }
 }

@@ -15,22 +15,57 @@ public enum ConflictResolution: String, Sendable {
 public struct Update<T: Table>: Statement {
   /// What a row, or the expression, is decoded to.
   public typealias QueryValue = NoRow
-  var body: SelectBody
+  var rows: Where<T>
   var conflict: ConflictResolution?
-  var assignments: [SQLFragment] = []
+  var assignments: [Assignment] = []
   var sources: [SQLFragment] = []
 
-  init(body: SelectBody, conflict: ConflictResolution? = nil) {
-    self.body = body
+  @usableFromInline
+  init(_ rows: Where<T>, or conflict: ConflictResolution?, _ list: AssignmentList) {
+    self.rows = rows
     self.conflict = conflict
+    assignments = list.assignments
+  }
+
+  init(_ rows: Where<T>, _ assignments: [Assignment]) {
+    self.rows = rows
+    self.assignments = assignments
+  }
+
+  var body: SelectBody {
+    get { rows.body }
+    set { rows.body = newValue }
   }
 
   /// The SQL.
   public var query: SQLFragment {
+    if let key = rows.key, conflict == nil, sources.isEmpty, !assignments.isEmpty,
+      let values = assignedValues(before: key)
+    {
+      return SQLFragment(T.tableSchema.updateTemplate(assignments) { fragment }, values)
+    }
+    return fragment
+  }
+
+  /// The values of the assignments and then those of the key; nil when something else than a value is
+  /// assigned.
+  private func assignedValues(before key: [SQLBinding]) -> [SQLBinding]? {
+    var values: [SQLBinding] = []
+    values.reserveCapacity(assignments.count + key.count)
+    for assignment in assignments {
+      guard case .value(let value) = assignment.value else { return nil }
+      values.append(value)
+    }
+    values += key
+    return values
+  }
+
+  private var fragment: SQLFragment {
+    let body = body
     if body.isNone || assignments.isEmpty { return SQLFragment() }
     var result: SQLFragment = "UPDATE "
     if let conflict { result.append("OR \(raw: conflict.rawValue) ") }
-    result.append("\(body.from) SET \(assignments.joined(", "))")
+    result.append("\(body.from) SET \(assignments.map(\.fragment).joined(", "))")
     if !sources.isEmpty { result.append(" FROM \(sources.joined(", "))") }
     body.appendWhere(to: &result)
     return result
@@ -41,7 +76,7 @@ public struct Update<T: Table>: Statement {
     @PredicateBuilder _ predicate: (T.TableColumns) -> [SQLFragment]
   ) -> Update<T> {
     var copy = self
-    copy.body.predicates += predicate(T.TableColumns(_scope: ColumnScope(body.scopes[0])))
+    copy.body.predicates += predicate(T.TableColumns(_scope: rows.scope))
     return copy
   }
 
@@ -63,16 +98,13 @@ extension Where {
   /// Note.where { $0.id.eq(id) }.update { $0.isArchived.set(true) }
   /// Note.where { $0.id.eq(id) }.update { $0.isArchived = true; $0.title += "!" }
   /// ```
-  public func update(
+  @inlinable public func update(
     or conflict: ConflictResolution? = nil, _ changes: (inout Updates<T.TableColumns>) -> Void
   ) -> Update<T> {
     let list = AssignmentList()
-    var updates = Updates(
-      list: list, columns: T.TableColumns(_scope: ColumnScope(body.scopes[0])))
+    var updates = Updates(list: list, columns: T.TableColumns(_scope: scope))
     changes(&updates)
-    var update = Update<T>(body: body, conflict: conflict)
-    update.assignments = list.assignments
-    return update
+    return Update(self, or: conflict, list)
   }
 
   /// Changes the rows with values of rows of another table (`UPDATE … FROM`).
@@ -85,13 +117,12 @@ extension Where {
     @PredicateBuilder on condition: (T.TableColumns, U.TableColumns) -> [SQLFragment],
     _ changes: (inout Updates<T.TableColumns>, U.TableColumns) -> Void
   ) -> Update<T> {
-    let columns = T.TableColumns(_scope: ColumnScope(body.scopes[0]))
-    let others = U.TableColumns(_scope: ColumnScope(other.body.scopes[0]))
+    let columns = T.TableColumns(_scope: scope)
+    let others = U.TableColumns(_scope: other.scope)
     let list = AssignmentList()
     var updates = Updates(list: list, columns: columns)
     changes(&updates, others)
-    var update = Update<T>(body: body)
-    update.assignments = list.assignments
+    var update = Update(self, list.assignments)
     update.sources = [other.body.from]
     update.body.predicates += other.body.predicates + condition(columns, others)
     update.body.isNone = body.isNone || other.body.isNone

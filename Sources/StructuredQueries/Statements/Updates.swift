@@ -2,8 +2,14 @@
 /// `$0.isArchived.set(true)`.
 @dynamicMemberLookup
 public struct Updates<Columns: TableColumnSet> {
-  let list: AssignmentList
-  let columns: Columns
+  @usableFromInline let list: AssignmentList
+  @usableFromInline let columns: Columns
+
+  @usableFromInline
+  init(list: AssignmentList, columns: Columns) {
+    self.list = list
+    self.columns = columns
+  }
 
   /// A column, to be set, added to, or read in an expression.
   public subscript<Root, Value: QueryRow>(
@@ -28,12 +34,17 @@ public struct Updates<Columns: TableColumnSet> {
 
   /// A column, to be assigned a value.
   @_disfavoredOverload
+  @inlinable
   public subscript<Root, Value: QueryRepresentable>(
     dynamicMember keyPath: KeyPath<Columns, TableColumn<Root, Value>>
   ) -> Value.Output {
     @available(*, unavailable, message: "write .set(…) with an expression")
     get { preconditionFailure("an assignment cannot be read") }
-    set { list.append(columns[keyPath: keyPath].name, SQLFragment(newValue, as: Value.self)) }
+    set {
+      list.append(
+        columns[keyPath: keyPath].name,
+        SQLBinding { () throws(BindingFailure) in try Value.bind(newValue) })
+    }
   }
 
   /// The columns of a nested struct.
@@ -46,11 +57,41 @@ public struct Updates<Columns: TableColumnSet> {
 }
 
 /// The assignments so far; shared by the columns that add to it, and used by one closure only.
+@usableFromInline
 final class AssignmentList {
-  private(set) var assignments: [SQLFragment] = []
+  private(set) var assignments: [Assignment] = []
+
+  @usableFromInline
+  init() {}
 
   func append(_ name: String, _ value: SQLFragment) {
-    assignments.append("\(quote: name) = \(value)")
+    assignments.append(Assignment(name: name, value: .expression(value)))
+  }
+
+  @usableFromInline
+  func append(_ name: String, _ value: SQLBinding) {
+    assignments.append(Assignment(name: name, value: .value(value)))
+  }
+}
+
+/// What an UPDATE gives to one column.
+struct Assignment: Sendable {
+  enum Value: Sendable {
+    case value(SQLBinding)
+    case expression(SQLFragment)
+  }
+
+  var name: String
+  var value: Value
+
+  var fragment: SQLFragment {
+    var result = SQLFragment(identifier: name)
+    result.append(sql: " = ")
+    switch value {
+    case .value(let binding): result.append(binding)
+    case .expression(let expression): result.append(expression)
+    }
+    return result
   }
 }
 
@@ -62,13 +103,13 @@ public struct UpdatableColumn<QueryValue: QueryRow>: QueryExpression {
   nonisolated(unsafe) let list: AssignmentList
 
   /// The column's value before the update.
-  public var queryFragment: SQLFragment { SQLFragment(.column(scope: columns.name, name: name)) }
+  public var queryFragment: SQLFragment { SQLFragment(column: name, of: columns.name) }
 }
 
 extension UpdatableColumn where QueryValue: QueryRepresentable {
   /// Assigns a value.
   public func set(_ value: QueryValue.Output) {
-    list.append(name, SQLFragment(value, as: QueryValue.self))
+    list.append(name, SQLBinding { () throws(BindingFailure) in try QueryValue.bind(value) })
   }
 
   /// Assigns an expression.

@@ -40,7 +40,7 @@ extension Insert {
     if list.assignments.isEmpty {
       clause.append(sql: " DO NOTHING")
     } else {
-      clause.append(" DO UPDATE SET \(list.assignments.joined(", "))")
+      clause.append(" DO UPDATE SET \(list.assignments.map(\.fragment).joined(", "))")
       let filters = filter(T.columns, excluded)
       if !filters.isEmpty { clause.append(" WHERE \(filters.conjunction)") }
     }

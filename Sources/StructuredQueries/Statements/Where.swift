@@ -2,12 +2,51 @@
 public struct Where<T: Table>: SelectStatement {
   /// What a row, or the expression, is decoded to.
   public typealias QueryValue = T
-  var body: SelectBody
+  private var rows: Rows
 
-  init(alias: String? = nil) { body = SelectBody(T.self, alias: alias) }
+  /// Which rows are meant; the clauses are made only where they are more than those of a key.
+  private enum Rows: Sendable {
+    case key([SQLBinding])
+    indirect case clauses(SelectBody)
+  }
+
+  init(alias: String? = nil) { rows = .clauses(SelectBody(T.tableSchema, alias: alias)) }
+
+  /// Creates the statement of the row of a key.
+  @usableFromInline
+  init(key: RowEncoder) { rows = .key(key.bindings) }
+
+  init(key: [SQLBinding]) { rows = .key(key) }
+
+  var body: SelectBody {
+    get {
+      switch rows {
+      case .key(let key): SelectBody(T.tableSchema, key: key)
+      case .clauses(let body): body
+      }
+    }
+    set { rows = .clauses(newValue) }
+  }
+
+  /// The values of the key that the statement is limited to; nil when it is limited in another way.
+  var key: [SQLBinding]? {
+    if case .key(let key) = rows { key } else { nil }
+  }
+
+  /// The name by which columns are qualified.
+  @usableFromInline
+  var scope: ColumnScope {
+    switch rows {
+    case .key: ColumnScope(T.tableName)
+    case .clauses(let body): ColumnScope(body.scopes[0])
+    }
+  }
 
   /// The SQL of reading the rows.
-  public var query: SQLFragment { body.fragment }
+  public var query: SQLFragment {
+    if let key, let template = T.tableSchema.templates.find { return SQLFragment(template, key) }
+    return body.fragment
+  }
   /// The SQL of the number of rows.
   public var countQuery: SQLFragment { body.countFragment }
 
@@ -17,7 +56,7 @@ public struct Where<T: Table>: SelectStatement {
   }
 
   private var columns: T.TableColumns {
-    T.TableColumns(_scope: ColumnScope(body.scopes[0]))
+    T.TableColumns(_scope: scope)
   }
 
   /// Adds conditions; all must hold.

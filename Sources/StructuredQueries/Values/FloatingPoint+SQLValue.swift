@@ -5,10 +5,15 @@ extension Double: QueryBindable, QueryDecodable {
   /// REAL.
   public static var sqlType: SQLType { .real }
   /// Whether the number is NaN.
-  public static func isNull(_ output: Double) -> Bool { output.isNaN }
+  @inlinable public static func isNull(_ output: Double) -> Bool { output.isNaN }
+
+  /// Returns the number of the next column.
+  @inlinable public static func decode(
+    from decoder: inout RowDecoder
+  ) throws(DecodingFailure) -> Double { try decoder.decodeDouble() }
 
   /// Returns the number, or fails for NaN, which SQLite would store as NULL.
-  public func sqlValue() throws(BindingFailure) -> SQLValue {
+  @inlinable public func sqlValue() throws(BindingFailure) -> SQLValue {
     guard !isNaN else {
       throw BindingFailure(value: "nan", type: "Double", reason: "SQLite stores NaN as NULL")
     }
@@ -16,7 +21,7 @@ extension Double: QueryBindable, QueryDecodable {
   }
 
   /// Creates the number from REAL, or from an INTEGER that a Double holds exactly.
-  public init(sqlValue: SQLValue) throws(DecodingFailure) {
+  @inlinable public init(sqlValue: SQLValue) throws(DecodingFailure) {
     switch sqlValue {
     case .real(let value): self = value
     case .integer(let stored):

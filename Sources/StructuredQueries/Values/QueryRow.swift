@@ -19,7 +19,7 @@ public protocol QueryRow: Sendable {
 
 extension QueryRow {
   /// False but for floating-point types.
-  public static func isNull(_ output: Output) -> Bool { false }
+  @inlinable public static func isNull(_ output: Output) -> Bool { false }
 }
 
 /// A value that is kept in one column.
@@ -56,13 +56,13 @@ public enum ColumnStorage: Sendable {
 
 extension QueryRepresentable {
   /// One.
-  public static var columnCount: Int { 1 }
+  @inlinable public static var columnCount: Int { 1 }
   /// One column of the type.
   public static var columnStorage: ColumnStorage { .column(sqlType, isNullable: isNullable) }
   /// False but for optionals.
   public static var isNullable: Bool { false }
   /// Adds the value.
-  public static func encode(_ output: Output, into encoder: inout RowEncoder) {
+  @inlinable public static func encode(_ output: Output, into encoder: inout RowEncoder) {
     encoder.append(SQLBinding { () throws(BindingFailure) in try bind(output) })
   }
 }
@@ -70,12 +70,7 @@ extension QueryRepresentable {
 extension QueryRow where Self: QueryDecodable, Output == Self {
   /// Returns the value made from the next column.
   public static func decode(from decoder: inout RowDecoder) throws(DecodingFailure) -> Self {
-    let value = try decoder.nextValue(for: Self.self)
-    do {
-      return try Self(sqlValue: value)
-    } catch {
-      throw decoder.locate(error)
-    }
+    try decoder.decodeValue()
   }
 }
 
@@ -83,7 +78,7 @@ extension QueryBindable {
   /// Any type, unless the conforming type says which.
   public static var sqlType: SQLType { .any }
   /// Returns the value as SQLite stores it.
-  public static func bind(_ output: Self) throws(BindingFailure) -> SQLValue {
+  @inlinable public static func bind(_ output: Self) throws(BindingFailure) -> SQLValue {
     try output.sqlValue()
   }
 }
@@ -101,16 +96,18 @@ extension Optional: QueryRow where Wrapped: QueryRow {
   }
 
   /// As the wrapped type.
-  public static var columnCount: Int { Wrapped.columnCount }
+  @inlinable public static var columnCount: Int { Wrapped.columnCount }
 
   /// Returns nil when all columns of the value are NULL: the missing side of an outer join.
-  public static func decode(from decoder: inout RowDecoder) throws(DecodingFailure) -> Output {
+  @inlinable public static func decode(from decoder: inout RowDecoder) throws(DecodingFailure)
+    -> Output
+  {
     if try decoder.skipNulls(Wrapped.columnCount, for: Wrapped.self) { return nil }
     return try Wrapped.decode(from: &decoder)
   }
 
   /// Adds the value, or NULL for each of its columns.
-  public static func encode(_ output: Output, into encoder: inout RowEncoder) {
+  @inlinable public static func encode(_ output: Output, into encoder: inout RowEncoder) {
     if let output, !Wrapped.isNull(output) {
       Wrapped.encode(output, into: &encoder)
     } else {
@@ -128,7 +125,7 @@ extension Optional: QueryRepresentable where Wrapped: QueryRepresentable {
   /// True.
   public static var isNullable: Bool { true }
   /// Returns NULL for nil and for what SQLite keeps as NULL anyway (NaN).
-  public static func bind(_ output: Wrapped.Output?) throws(BindingFailure) -> SQLValue {
+  @inlinable public static func bind(_ output: Wrapped.Output?) throws(BindingFailure) -> SQLValue {
     guard let output, !Wrapped.isNull(output) else { return .null }
     return try Wrapped.bind(output)
   }

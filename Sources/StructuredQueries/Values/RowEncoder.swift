@@ -1,11 +1,12 @@
 /// A value on its way into a statement, or the reason why it cannot be stored.
 ///
 /// Expressions are built without `try`; the statement fails when it is executed.
-package enum SQLBinding: Hashable, Sendable {
+@usableFromInline package enum SQLBinding: Hashable, Sendable {
   case value(SQLValue)
-  case failure(BindingFailure)
+  // Apart, so that the usual case stays small.
+  indirect case failure(BindingFailure)
 
-  init(_ make: () throws(BindingFailure) -> SQLValue) {
+  @inlinable init(_ make: () throws(BindingFailure) -> SQLValue) {
     do {
       self = .value(try make())
     } catch {
@@ -30,14 +31,23 @@ package enum SQLBinding: Hashable, Sendable {
 
 /// Collects the values of one row, in the order of its columns.
 public struct RowEncoder {
-  private(set) var bindings: [SQLBinding] = []
+  @usableFromInline var bindings: [SQLBinding] = []
   /// Positions of keys that SQLite is to generate.
   private(set) var missingKeys: Set<Int> = []
 
+  @usableFromInline
   init() {}
 
+  /// Makes room for some rows.
+  @usableFromInline
+  init(rows: Int, columnsOf schema: TableSchema) {
+    bindings.reserveCapacity(rows * schema.writableNames.count)
+  }
+
   /// Adds a value.
-  public mutating func encode<Value: QueryRow>(_ value: Value.Output, as type: Value.Type) {
+  @inlinable public mutating func encode<Value: QueryRow>(
+    _ value: Value.Output, as type: Value.Type
+  ) {
     Value.encode(value, into: &self)
   }
 
@@ -55,7 +65,7 @@ public struct RowEncoder {
     }
   }
 
-  mutating func append(_ binding: SQLBinding) { bindings.append(binding) }
+  @inlinable mutating func append(_ binding: SQLBinding) { bindings.append(binding) }
 }
 
 /// A key type whose values programs make themselves.

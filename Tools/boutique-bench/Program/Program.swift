@@ -11,6 +11,7 @@ enum Program {
       BenchmarkEntry(ContentionBenchmark.self), BenchmarkEntry(HandoverBenchmark.self),
       BenchmarkEntry(WaitingBenchmark.self), BenchmarkEntry(LiveBenchmark.self),
       BenchmarkEntry(CaptureBenchmark.self), BenchmarkEntry(StoreBenchmark.self),
+      BenchmarkEntry(RowsBenchmark.self),
     ]
   }
 
