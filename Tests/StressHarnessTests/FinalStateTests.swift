@@ -55,7 +55,7 @@ import Testing
     try await withRun(seed: 1) { run in
       try await shell(
         run,
-        "UPDATE boutiquedb_cdc SET changes = '[]' WHERE token = (SELECT max(token) FROM boutiquedb_cdc)"
+        "UPDATE boutiquedb_cdc SET changes = '[1, 2, 3, 4, 5, 6, 7]' WHERE token = (SELECT max(token) FROM boutiquedb_cdc)"
       )
       let state = try await FinalState.read(run, queries)
       #expect(state.violations.contains { $0.text.contains("change log") })

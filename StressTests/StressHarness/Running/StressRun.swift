@@ -73,6 +73,10 @@ package actor StressRun {
     var endedRun = run
     endedRun.faults = records
     violations += try await RecordedRun.judge(endedRun, history)
+    if !isInterrupted, !history.operations.contains(where: { $0.outcome == .done }) {
+      violations.append(
+        Violation(check: "void", text: "no operation was done, so nothing has been tried"))
+    }
     return RunResult(
       plan: run.plan, began: began, ended: ended, faults: records, violations: violations,
       history: history, places: places)

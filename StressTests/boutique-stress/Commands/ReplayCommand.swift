@@ -137,8 +137,9 @@ enum ReplayCommand: StressCommand {
 
   /// The run's directory: where it was, or where the file lies now.
   private static func directory(of run: SavedRun, _ file: String) -> String? {
+    // `path` keeps the slash of a directory, with which `copyItem` copies nothing.
     let beside = URL(filePath: file).standardizedFileURL.deletingLastPathComponent()
-      .path(percentEncoded: false)
+      .standardizedFileURL.path
     if URL(filePath: file).lastPathComponent == SavedReport.fileName,
       RecordedRun.isDirectory(beside)
     {
