@@ -138,7 +138,7 @@ extension BoutiqueConnection {
 
 /// The rows of a statement that has been bound, one after the other.
 struct StatementSteps {
-  private let statement: PreparedStatement
+  let statement: PreparedStatement
   private let owner: BoutiqueConnection
   private var decoder: RowDecoder?
 
@@ -168,7 +168,7 @@ struct StatementSteps {
     while try step() {}
   }
 
-  private func step() throws -> Bool {
+  func step() throws -> Bool {
     try owner.run { () throws(SQLiteError) in try statement.step() }
   }
 }

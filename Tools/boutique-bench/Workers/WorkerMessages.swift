@@ -18,6 +18,8 @@ enum WorkerOrders: Codable, Sendable {
   case capture(CaptureOrders)
   /// Keep items in a store, or as a plain program does.
   case store(StoreOrders)
+  /// Change rows under a long live list.
+  case list(ListOrders)
 }
 
 /// One line from a worker to the coordinator.

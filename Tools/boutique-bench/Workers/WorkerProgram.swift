@@ -29,6 +29,7 @@ enum WorkerProgram {
     case .liveWriter(let orders): try await LiveWriterWorker(orders: orders, link: link).run()
     case .capture(let orders): try await CaptureWorker(orders: orders, link: link).run()
     case .store(let orders): try await StoreWorker(orders: orders, link: link).run()
+    case .list(let orders): try await ListWorker(orders: orders, link: link).run()
     }
   }
 }
