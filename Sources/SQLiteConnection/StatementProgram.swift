@@ -43,13 +43,35 @@ extension Connection {
   package func program(of sql: String) throws(SQLiteError) -> [ProgramStep] {
     let explain = try compile("EXPLAIN " + sql, isPersistent: false)
     defer { explain.reset() }
+    return try explain.programSteps()
+  }
+}
+
+extension Connection {
+  /// Returns the program of a statement that reads, compiled for these values of its parameters.
+  ///
+  /// SQLite looks at them for some decisions (LIKE on an index, partial indexes).
+  ///
+  /// - Precondition: as for `program(of:)`.
+  package func program(
+    of sql: String, values: [SQLiteValue]
+  ) throws(SQLiteError) -> [ProgramStep] {
+    let explain = try compile("EXPLAIN " + sql, isPersistent: false)
+    defer { explain.reset() }
+    for (index, value) in values.enumerated() { try explain.bind(value, at: Int32(index + 1)) }
+    return try explain.programSteps()
+  }
+}
+
+extension PreparedStatement {
+  /// The rows of an EXPLAIN.
+  fileprivate func programSteps() throws(SQLiteError) -> [ProgramStep] {
     var steps: [ProgramStep] = []
-    while try explain.step() {
+    while try step() {
       steps.append(
         ProgramStep(
-          address: Int(explain.int64(0)), opcode: explain.text(1), p1: Int(explain.int64(2)),
-          p2: Int(explain.int64(3)), p3: Int(explain.int64(4)),
-          p4: explain.isNull(5) ? nil : explain.text(5), p5: Int(explain.int64(6))))
+          address: Int(int64(0)), opcode: text(1), p1: Int(int64(2)), p2: Int(int64(3)),
+          p3: Int(int64(4)), p4: isNull(5) ? nil : text(5), p5: Int(int64(6))))
     }
     return steps
   }

@@ -78,6 +78,8 @@ final class ChangeHub: Sendable {
   let monitor = Monitor(State())
   /// The runs that several live queries share.
   let runs = SharedRuns()
+  /// What is kept of live queries between their runs.
+  let kept = KeptResults()
   let source: HubSource?
 
   /// - Parameter source: how other processes' changes are found; nil when there can be none.

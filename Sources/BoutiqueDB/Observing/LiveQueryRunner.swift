@@ -19,6 +19,8 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
     var mayAskAgain = false
     /// Writes of that actor that wait for a value, with the last run that may have begun before them.
     var settlements: [(settlement: Settlement, run: Int)] = []
+    /// What is kept of its question, held for the next run.
+    var box: KeptBox?
 
     /// Takes out the settlements of those whose write has arrived, or will not be asked for.
     ///
@@ -36,9 +38,15 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
   private let guarded: Mutex<Guarded>
   private let db: BoutiqueDB
   private let fetch: LiveFetch<Value>
+  /// Whether the consumer wants to tell the rows of a list apart.
+  private let withRowIDs: Bool
 
-  init(db: BoutiqueDB, areEqual: (@Sendable (Value, Value) -> Bool)?, fetch: LiveFetch<Value>) {
+  init(
+    db: BoutiqueDB, areEqual: (@Sendable (Value, Value) -> Bool)?, fetch: LiveFetch<Value>,
+    withRowIDs: Bool = false
+  ) {
     self.db = db
+    self.withRowIDs = withRowIDs
     self.fetch = fetch
     guarded = Mutex(Guarded(state: LiveQueryState(areEqual: areEqual)))
   }
@@ -207,20 +215,28 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
       self?.didRun(answer)
       runs.close()
     }
-    let isAnswered: @Sendable () -> Bool = { [fetch] in
-      let prepared = fetch.prepare()
+    let kept = core.hub.kept
+    let isAnswered: @Sendable () -> Bool = { [weak self, fetch, withRowIDs] in
+      let prepared = fetch.prepare(withRowIDs)
       guard let key = prepared.key else {
         run.begin(prepared, leading: nil)
         return false
       }
+      let box = prepared.mayBeKept ? kept.box(for: key) : nil
+      // Another question lets go of what was kept of the one before. Nothing is kept of one that is another
+      // each time.
+      let isSettled = self?.guarded.withLock { guarded in
+        defer { guarded.box = box }
+        return guarded.box == nil || guarded.box === box
+      }
       switch runs.join(key, asked: asked, answer: end) {
       case .follows: return true
       case .leads(let tick):
-        run.begin(prepared, leading: (key, tick))
+        run.begin(prepared, leading: (key, tick), isSettled == true ? box : nil)
         return false
       }
     }
-    let work = ReadWork(recordsRegion: true, isAnswered: isAnswered, body: run.read) { result in
+    let work = ReadWork(observingWith: kept, isAnswered: isAnswered, body: run.read) { result in
       let (value, leading) = run.take()
       let answer: SharedRuns.Answer = result.flatMap { snapshot in
         guard let value, let snapshot else { return .failure(BoutiqueError.connectionEnded) }
@@ -237,8 +253,8 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
     guarded.withLock { $0.running = nil }
     switch answer {
     case .success(let (value, snapshot)):
-      guard let value = value as? Value else { return }
-      perform { $0.state.runSucceeded(value, region: snapshot.region, token: snapshot.token) }
+      guard let reading = value as? Reading<Value> else { return }
+      perform { $0.state.runSucceeded(reading, region: snapshot.region, token: snapshot.token) }
     case .failure(is SharedRuns.Abandoned):
       // The changes that came meanwhile are still to be judged, by the run that follows.
       startRun()
@@ -262,26 +278,36 @@ private final class LiveRun<Value: Sendable>: Sendable {
   private struct State: Sendable {
     var prepared: LiveFetch<Value>.Prepared?
     var leading: (key: RunKey, tick: Int)?
-    var value: Value?
+    var box: KeptBox?
+    var value: Reading<Value>?
   }
 
   private let state = Mutex(State())
 
-  func begin(_ prepared: LiveFetch<Value>.Prepared, leading: (key: RunKey, tick: Int)?) {
+  func begin(
+    _ prepared: LiveFetch<Value>.Prepared, leading: (key: RunKey, tick: Int)?,
+    _ box: KeptBox? = nil
+  ) {
     state.withLock { state in
       state.prepared = prepared
+      state.box = box
       state.leading = leading
     }
   }
 
   func read(_ connection: BoutiqueConnection) throws {
-    guard let prepared = state.withLock(\.prepared) else { throw BoutiqueError.connectionEnded }
-    let value = try prepared.read(connection)
+    let (begun, box) = state.withLock { ($0.prepared, $0.box) }
+    guard let begun else { throw BoutiqueError.connectionEnded }
+    let value = try begun.read(connection, box)
     state.withLock { $0.value = value }
   }
 
-  func take() -> (Value?, (key: RunKey, tick: Int)?) {
-    state.withLock { ($0.value, $0.leading) }
+  func take() -> (Reading<Value>?, (key: RunKey, tick: Int)?) {
+    state.withLock { state in
+      // Whoever still has this run must not have its value: a list that nobody else has is changed in place.
+      defer { state.value = nil }
+      return (state.value, state.leading)
+    }
   }
 }
 

@@ -2,8 +2,10 @@ import FaultPoints
 
 /// A value with the number of the run that read it.
 struct Delivery<Value: Sendable>: Sendable {
-  var value: Value
+  var reading: Reading<Value>
   var run: Int
+
+  var value: Value { reading.value }
 }
 
 /// The life of one observed query, as a machine without clocks, threads or SQL.
@@ -48,6 +50,8 @@ struct LiveQueryState<Value: Sendable>: Sendable {
   private var region: TableRegion?
   private var token: Int64 = -1
   private var last: Value?
+  /// What it is a version of.
+  private var lastVersion: KeptVersion?
   /// The run that delivered it.
   private var lastRun = 0
   private let areEqual: (@Sendable (Value, Value) -> Bool)?
@@ -154,7 +158,9 @@ struct LiveQueryState<Value: Sendable>: Sendable {
   }
 
   /// A run has read a value.
-  mutating func runSucceeded(_ value: Value, region: TableRegion, token: Int64) -> Action {
+  mutating func runSucceeded(
+    _ reading: Reading<Value>, region: TableRegion, token: Int64
+  ) -> Action {
     guard case .running(let changes, let overflowed) = phase else { return .none }
     failures = 0
     self.region = region
@@ -163,17 +169,27 @@ struct LiveQueryState<Value: Sendable>: Sendable {
       !Sabotage.staleValue.isOn && (overflowed || changes.contains { concerns($0) })
     phase = isStale ? .stale : .current
     guard isWaiting else { return .none }
-    if let last, run < requestedRun || requestedRun <= lastRun, let areEqual,
-      areEqual(last, value)
-    {
+    let isNews = !equalsLast(reading)
+    last = reading.value
+    lastVersion = reading.version
+    if !isNews, run < requestedRun || requestedRun <= lastRun {
       // Nothing to deliver; the consumer goes on waiting.
       guard isStale else { return .none }
       return start()
     }
-    last = value
     lastRun = run
     isWaiting = false
-    return .resume(.success(Delivery(value: value, run: run)))
+    return .resume(.success(Delivery(reading: reading, run: run)))
+  }
+
+  /// Whether a value equals the one that was delivered last; false where nobody can compare them.
+  private func equalsLast(_ reading: Reading<Value>) -> Bool {
+    guard let last, let areEqual else { return false }
+    if let version = reading.version, let lastVersion {
+      if version == lastVersion { return true }
+      if version.follows(lastVersion), reading.change?.differs == true { return false }
+    }
+    return areEqual(last, reading.value)
   }
 
   /// A run has failed.

@@ -21,6 +21,8 @@ final class RegionRecorder {
   private let sqlite: Connection
   private var runs: [ObjectIdentifier: Run] = [:]
   private var other = ReadSet()
+  /// The region, where it is known without what was noted.
+  var known: TableRegion?
 
   /// - Precondition: the transaction has begun and its first statement has run.
   init(schema: SchemaObjects, on sqlite: Connection) throws {
@@ -51,6 +53,7 @@ final class RegionRecorder {
 
   /// Returns the region of everything noted.
   func region() throws -> TableRegion {
+    if let known { return known }
     var region = TableRegion()
     try add(other, to: &region)
     for run in runs.values {

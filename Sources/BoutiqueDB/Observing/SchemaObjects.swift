@@ -43,7 +43,8 @@ final class SchemaObjects {
     var index: String?
   }
 
-  private var version: Int64?
+  /// The schema's version when it was read.
+  private(set) var version: Int64?
   /// Virtual tables of which every change is seen: they are read from their own shadow tables, whose changes
   /// are captured under the virtual table's name as well.
   private var closedVirtualTables: Set<String> = []
@@ -51,6 +52,9 @@ final class SchemaObjects {
   private var roots: [Int64: Root] = [:]
   private var tables: [String: TableColumns] = [:]
   private var programs: [String: ProgramReads] = [:]
+  /// How the rows of live queries can be kept; nil where they cannot.
+  private var keepPlans: [RunKey: KeepPlan?] = [:]
+  private var encoding: String?
   /// Whether two tables have names that Swift does not tell apart (one accent in two encodings).
   private var isAmbiguous = false
 
@@ -92,6 +96,23 @@ final class SchemaObjects {
     return reads
   }
 
+  /// Whether texts are compared as UTF-8.
+  func comparesInUTF8(on sqlite: Connection) throws -> Bool {
+    // It cannot change once there is a table.
+    let name = try encoding ?? sqlite.queryText("PRAGMA encoding")
+    encoding = name
+    return name == "UTF-8"
+  }
+
+  /// Returns how the rows of a live query can be kept, made when first asked for.
+  func keepPlan(of key: RunKey, make: () throws -> KeepPlan?) rethrows -> KeepPlan? {
+    if let known = keepPlans[key] { return known }
+    let made = try make()
+    if keepPlans.count >= 1024 { keepPlans = [:] }
+    keepPlans[key] = .some(made)
+    return made
+  }
+
   private func load(from sqlite: Connection, version: Int64?) throws(SQLiteError) {
     self.version = nil
     virtualTables = []
@@ -99,6 +120,7 @@ final class SchemaObjects {
     roots = [:]
     tables = [:]
     programs = [:]
+    keepPlans = [:]
     isAmbiguous = false
     var names: Set<String> = []
     let select = try sqlite.prepare(

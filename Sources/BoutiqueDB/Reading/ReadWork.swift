@@ -13,7 +13,8 @@ struct Snapshot: Sendable {
 /// A read on its way to a connection.
 final class ReadWork: Sendable {
   let cancellation = CancellationFlag()
-  private let recordsRegion: Bool
+  /// What is kept of live queries, for the read of one.
+  private let kept: KeptResults?
   /// Whether nobody has begun or given up the read yet.
   private let isWaiting = Atomic(true)
   private let isAnswered: (@Sendable () -> Bool)?
@@ -21,17 +22,18 @@ final class ReadWork: Sendable {
   private let completion: @Sendable (Result<Snapshot?, any Error>) -> Void
 
   /// - Parameters:
-  ///   - recordsRegion: whether the completion gets a snapshot's description.
+  ///   - kept: what is kept of live queries, for the read of one: then the completion gets a snapshot's
+  ///     description.
   ///   - isAnswered: asked on the thread of the read, before its snapshot: whether another read answers this
   ///     one, so that nothing remains to do and the completion is not called.
   ///   - completion: called exactly once: on the thread that did the read, or on the one that cancelled it
   ///     before it began.
   init(
-    recordsRegion: Bool = false, isAnswered: (@Sendable () -> Bool)? = nil,
+    observingWith kept: KeptResults? = nil, isAnswered: (@Sendable () -> Bool)? = nil,
     body: @escaping @Sendable (BoutiqueConnection) throws -> Void,
     completion: @escaping @Sendable (Result<Snapshot?, any Error>) -> Void
   ) {
-    self.recordsRegion = recordsRegion
+    self.kept = kept
     self.isAnswered = isAnswered
     self.body = body
     self.completion = completion
@@ -75,15 +77,16 @@ final class ReadWork: Sendable {
     var connection: BoutiqueConnection?
     let result = Result { () throws -> Snapshot? in
       if isShared { try sqlite.execute("PRAGMA query_only = 1") }
-      if !Sabotage.tornRead.isOn { try sqlite.execute("BEGIN") }
-      // Before the closure, in the same snapshot: the token may be older than the value, never newer.
-      let token = recordsRegion ? try ChangeReader.newestToken(on: sqlite) : 0
-      let recorder = recordsRegion ? try RegionRecorder(schema: limits.schema, on: sqlite) : nil
+      let observed = try kept.map { try beginObserved(on: sqlite, limits.schema, keeping: $0) }
+      if observed == nil, !Sabotage.tornRead.isOn { try sqlite.execute("BEGIN") }
       let made = BoutiqueConnection(
-        sqlite: sqlite, role: .read, recorder: recorder, cancellation: cancellation)
+        sqlite: sqlite, role: .read, recorder: observed?.recorder, observed: observed,
+        cancellation: cancellation)
       connection = made
       try body(made)
-      return try recorder.map { Snapshot(region: try $0.region(), token: token) }
+      return try observed.map {
+        Snapshot(region: try $0.recorder.region(), token: $0.token)
+      }
     }
     connection?.end()
     let wasCancelled = !cancellation.end()
@@ -97,5 +100,30 @@ final class ReadWork: Sendable {
         if wasCancelled { return CancellationError() }
         return BoutiqueError.translate(error, path: sqlite.path)
       })
+  }
+
+  /// Takes the snapshot, if it can be so that its place among all commits is known.
+  private func beginObserved(
+    on sqlite: Connection, _ schema: SchemaObjects, keeping kept: KeptResults
+  ) throws -> ObservedRead {
+    var token: Int64 = 0
+    var counter: UInt32?
+    // Before the first read a connection knows no counter; and somebody may commit just now.
+    for attempt in 1...4 {
+      let before = sqlite.walIndexHeader()?.change
+      try sqlite.execute("BEGIN")
+      // Before the closure, in the same snapshot: the token may be older than the value, never newer.
+      token = try ChangeReader.newestToken(on: sqlite)
+      let after = sqlite.walIndexHeader()?.change
+      if before == after {
+        counter = after
+        break
+      }
+      if attempt < 4 { try sqlite.execute("ROLLBACK") }
+    }
+    if Sabotage.tornRead.isOn { try sqlite.execute("COMMIT") }
+    return ObservedRead(
+      schema: schema, recorder: try RegionRecorder(schema: schema, on: sqlite), token: token,
+      counter: counter, kept: kept)
   }
 }

@@ -28,6 +28,8 @@ public final class BoutiqueConnection {
   private let collector: ChangeCollector?
   /// What the statements read, when somebody wants to know.
   private let recorder: RegionRecorder?
+  /// What is known of the snapshot, in the read of a live query.
+  let observed: ObservedRead?
   private var hasEnded = false
   /// The error that ended the transaction from inside (a full disk, a rollback by a conflict
   /// clause).
@@ -55,7 +57,7 @@ public final class BoutiqueConnection {
 
   init(
     sqlite: Connection, role: Role, collector: ChangeCollector? = nil,
-    recorder: RegionRecorder? = nil,
+    recorder: RegionRecorder? = nil, observed: ObservedRead? = nil,
     cancellation: CancellationFlag? = nil, mayTouchInternalTables: Bool = false,
     isShared: Bool = false, fork: ForkGuard = ForkGuard()
   ) {
@@ -67,6 +69,7 @@ public final class BoutiqueConnection {
     self.mayTouchInternalTables = mayTouchInternalTables
     self.isShared = isShared
     self.recorder = recorder
+    self.observed = observed
   }
 
   /// Ends the connection's life; whatever escaped from the closure gets an error from now on.

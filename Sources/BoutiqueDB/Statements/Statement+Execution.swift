@@ -166,7 +166,7 @@ extension BoutiqueConnection {
 /// The rows of a statement that has been bound, one after the other.
 @usableFromInline
 struct StatementSteps {
-  private let statement: PreparedStatement
+  let statement: PreparedStatement
   private let owner: BoutiqueConnection
   @usableFromInline var decoder: RowDecoder
   private var isOnRow = false
@@ -224,7 +224,7 @@ struct StatementSteps {
     while try step() {}
   }
 
-  private func step() throws -> Bool {
+  func step() throws -> Bool {
     do {
       return try statement.step()
     } catch {

@@ -10,7 +10,7 @@ extension BoutiqueDB {
   public func observe<S: Statement>(
     _ query: @escaping @Sendable () -> S
   ) -> QueryObservation<[S.QueryValue.Output]> {
-    QueryObservation(db: self, areEqual: nil, fetch: .all(query))
+    QueryObservation(db: self, areEqual: nil, fetch: LiveFetch(query, areEqual: nil))
   }
 
   /// Observes the rows of a statement; a result equal to the last one is not delivered.
@@ -19,23 +19,8 @@ extension BoutiqueDB {
   public func observe<S: Statement>(
     _ query: @escaping @Sendable () -> S
   ) -> QueryObservation<[S.QueryValue.Output]> where S.QueryValue.Output: Equatable {
-    QueryObservation(db: self, areEqual: { $0 == $1 }, fetch: .all(query))
-  }
-}
-
-extension LiveFetch {
-  /// All rows of a statement.
-  fileprivate static func all<S: Statement>(
-    _ query: @escaping @Sendable () -> S
-  ) -> LiveFetch where Value == [S.QueryValue.Output] {
-    LiveFetch(query) { try $0.fetchAll($1) }
-  }
-
-  /// The first row of a statement.
-  fileprivate static func first<S: Statement>(
-    _ query: @escaping @Sendable () -> S
-  ) -> LiveFetch where Value == S.QueryValue.Output? {
-    LiveFetch(query) { try $0.fetchOne($1) }
+    QueryObservation(
+      db: self, areEqual: { $0 == $1 }, fetch: LiveFetch(query, areEqual: { $0 == $1 }))
   }
 }
 
@@ -61,7 +46,7 @@ extension LiveQueryOne {
     wrappedValue: Value? = nil, _ db: BoutiqueDB, _ query: @escaping @Sendable () -> S
   ) where S.QueryValue.Output == Value {
     projectedValue = LiveValue(
-      wrappedValue, QueryObservation(db: db, areEqual: nil, fetch: .first(query)))
+      wrappedValue, QueryObservation(db: db, areEqual: nil, fetch: LiveFetch(firstOf: query)))
   }
 
   /// Creates a live query of a statement's first row; a row equal to the last one changes nothing.
@@ -69,6 +54,7 @@ extension LiveQueryOne {
     wrappedValue: Value? = nil, _ db: BoutiqueDB, _ query: @escaping @Sendable () -> S
   ) where S.QueryValue.Output == Value, Value: Equatable {
     projectedValue = LiveValue(
-      wrappedValue, QueryObservation(db: db, areEqual: { $0 == $1 }, fetch: .first(query)))
+      wrappedValue,
+      QueryObservation(db: db, areEqual: { $0 == $1 }, fetch: LiveFetch(firstOf: query)))
   }
 }

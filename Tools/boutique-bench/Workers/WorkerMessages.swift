@@ -20,6 +20,8 @@ enum WorkerOrders: Codable, Sendable {
   case store(StoreOrders)
   /// Write and read many rows.
   case rows(RowsOrders)
+  /// Change rows under a long live list.
+  case list(ListOrders)
 }
 
 /// One line from a worker to the coordinator.
