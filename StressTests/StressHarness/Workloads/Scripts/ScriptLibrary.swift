@@ -67,7 +67,7 @@ struct ScriptLibrary: Sendable {
       case "CHECKPOINT":
         _ = try await db.checkpoint(.truncate)
         return .values("")
-      case "SELECT", "WITH": return .values(try await db.read { Self.text(try $0.query(sql)) })
+      case "SELECT": return .values(try await db.read { Self.text(try $0.query(sql)) })
       default: return .values(try await db.write { Self.text(try $0.query(sql)) })
       }
     } catch {
