@@ -57,7 +57,7 @@ struct KeepingRun<S: Statement> {
       // What is wrong with the statement is told by running it.
       guard let values = try? statement.query.bindings else { return nil }
       return try? KeepPlan(
-        select, sql: statement.query.cachedSQL, values: values.map { SQLiteValue($0) },
+        select, sql: statement.query.sql, values: values.map { SQLiteValue($0) },
         schema: observed.schema, on: connection.sqlite)
     }
   }

@@ -56,7 +56,7 @@ final class KeptAggregate: KeptContent, @unchecked Sendable {
     schemaVersion = observed.schema.version
     var isKnown = true
     var rows: [(Int64, Int64?)] = []
-    try connection.run(query.all) { steps in
+    try connection.withRows(of: query.all) { steps in
       while isKnown, let row = try query.next(&steps) {
         if let value = row.value, rows.count < Self.limit {
           rows.append((row.rowID, value))
@@ -175,7 +175,7 @@ struct AggregateRun<S: Statement> {
     let values = try statement.query.bindings.map { SQLiteValue($0) }
     guard
       let (table, rowID) = try? KeepPlan.table(
-        ofAggregate: statement.query.cachedSQL, values: values, schema: observed.schema,
+        ofAggregate: statement.query.sql, values: values, schema: observed.schema,
         on: connection.sqlite),
       let kept = try KeptAggregate(
         KeptAggregate.Query(select, aggregate, table: table, rowID: rowID), position: position,

@@ -47,7 +47,7 @@ final class KeptList<Row: QueryRow>: KeptContent, @unchecked Sendable {
     var rows: [Element] = []
     var isKnown = true
     let reader = RowReader<Row>(query)
-    try connection.run(query.all) { steps in
+    try connection.withRows(of: query.all) { steps in
       while isKnown, let row = try reader.next(&steps) {
         isKnown = keys.append(row.rowID, row.key)
         rows.append(row.element)

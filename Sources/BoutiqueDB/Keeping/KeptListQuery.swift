@@ -114,8 +114,7 @@ final class RowReader<Row: QueryRow> {
 extension SQLFragment {
   /// The number that it consists of; nil for anything else.
   fileprivate var integer: Int? {
-    guard segments.count == 1, case .binding(let binding) = segments[0],
-      case .integer(let value)? = try? binding.get()
+    guard sql == "?", values.count == 1, case .integer(let value)? = try? values[0].get()
     else { return nil }
     return Int(exactly: value)
   }

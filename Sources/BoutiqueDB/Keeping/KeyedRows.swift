@@ -5,6 +5,15 @@ extension BoutiqueConnection {
   /// As many keys as these are asked for at once; there is a statement for each.
   private static var chunks: [Int] { [256, 16, 1] }
 
+  /// Gives `body` the rows of a statement.
+  func withRows(
+    of query: SQLFragment, _ body: (inout StatementSteps) throws -> Void
+  ) throws {
+    guard var steps = try StatementSteps(query, on: self) else { return }
+    defer { steps.end() }
+    try body(&steps)
+  }
+
   /// Reads rows by their row ids, beside what the closure's queries depend on.
   ///
   /// - Parameters:
@@ -27,7 +36,7 @@ extension BoutiqueConnection {
         fragment.append(index == 0 ? "\(key)" : ", \(key)")
       }
       fragment.append(")")
-      let statement = try sqlite.prepare(fragment.cachedSQL)
+      let statement = try sqlite.prepare(fragment.sql)
       defer { statement.reset() }
       var index: Int32 = 1
       try fragment.forEachBinding { value in

@@ -60,38 +60,23 @@ package struct ColumnOrder: Hashable, Sendable {
   ///
   /// - Returns: nil for a term of any other form.
   package init?(_ term: SQLFragment, scope: String) {
-    var text = ""
-    var names: [String] = []
-    for segment in term.segments {
-      switch segment {
-      case .text(let part): text += part
-      case .column(let table, let name):
-        guard table == scope, names.isEmpty else { return nil }
-        names.append(name)
-        text += "?c"
-      case .identifier(let name):
-        names.append(name)
-        text += "?i"
-      default: return nil
-      }
-    }
-    func take(_ prefix: String) -> Bool {
-      guard text.hasPrefix(prefix) else { return false }
-      text.removeFirst(prefix.count)
-      return true
-    }
-    if take("?c") {
-      guard names.count == 1 else { return nil }
+    guard term.values.isEmpty else { return nil }
+    var text = SQLScanner(term.sql)
+    if text.take("(") {
+      guard let name = text.takeColumn(of: scope), text.take(" COLLATE "),
+        let collation = text.takeIdentifier(), text.take(")")
+      else { return nil }
+      column = name
+      self.collation = collation
     } else {
-      guard take("(?c COLLATE ?i)"), names.count == 2 else { return nil }
-      collation = names[1]
+      guard let name = text.takeColumn(of: scope) else { return nil }
+      column = name
     }
-    column = names[0]
-    if take(" DESC") { isDescending = true } else { _ = take(" ASC") }
+    if text.take(" DESC") { isDescending = true } else { _ = text.take(" ASC") }
     nullsFirst = !isDescending
-    if take(" NULLS FIRST") { nullsFirst = true }
-    if take(" NULLS LAST") { nullsFirst = false }
-    guard text.isEmpty else { return nil }
+    if text.take(" NULLS FIRST") { nullsFirst = true }
+    if text.take(" NULLS LAST") { nullsFirst = false }
+    guard text.isAtEnd else { return nil }
   }
 }
 
@@ -106,22 +91,15 @@ package enum SingleAggregate: Hashable, Sendable {
   ///
   /// - Returns: nil for anything but a single one of these.
   package init?(_ select: SingleTableSelect) {
-    var text = ""
-    var column: String?
-    for segment in select.selection.segments {
-      switch segment {
-      case .text(let part): text += part
-      case .column(let table, let name):
-        guard table == select.scope, column == nil else { return nil }
-        column = name
-        text += "?c"
-      default: return nil
-      }
+    guard select.selection.values.isEmpty else { return nil }
+    var text = SQLScanner(select.selection.sql)
+    if text.take("count(*)") {
+      self = .count
+    } else if text.take("sum("), let column = text.takeColumn(of: select.scope), text.take(")") {
+      self = .sum(column)
+    } else {
+      return nil
     }
-    switch (text, column) {
-    case ("count(*)", nil): self = .count
-    case ("sum(?c)", let column?): self = .sum(column)
-    default: return nil
-    }
+    guard text.isAtEnd else { return nil }
   }
 }
