@@ -68,6 +68,24 @@ import Testing
     }
   }
 
+  // After a power cut or a restored backup the numbers are given again, and a commit of another size can have the
+  // token's number in its middle.
+  @Test func `a token whose number is inside a commit is of another history`() async throws {
+    try await withTestDatabase(migrations: Feed.plan) { db, _ in
+      try await Feed.insert(1...5, into: db)
+      let now = try await db.currentToken()
+      try await db.wait(for: now)
+      for number in (now.number - 5)..<now.number {
+        let token = ChangeToken(generation: now.generation, number: number, stamp: 1)
+        let error = await #expect(throws: BoutiqueError.self) { try await db.wait(for: token) }
+        guard case .tokenVoid(_, token, _) = error else {
+          Issue.record("\(number): \(String(describing: error))")
+          continue
+        }
+      }
+    }
+  }
+
   @Test func `a token of another file or history is void`() async throws {
     try await withTestDatabase(migrations: Feed.plan) { db, _ in
       try await Feed.insert(1...2, into: db)

@@ -23,7 +23,9 @@ import Testing
     var arguments = ["swiftc", "-swift-version", "6", "-warnings-as-errors", source, "-o", program]
     arguments += ["-I", products.appending(path: "Modules").path, "-lsqlite3", "-linotifytools"]
     for map in maps { arguments += ["-Xcc", "-fmodule-map-file=\(map.path)"] }
-    let targets = ["BoutiqueDB", "StructuredQueries", "SQLiteConnection", "SharedFileCoordination"]
+    let targets = [
+      "BoutiqueDB", "StructuredQueries", "SQLiteConnection", "SharedFileCoordination", "FaultPoints",
+    ]
     for directory in targets.map({ products.appending(path: "\($0).build") }) + [shims] {
       arguments += try FileManager.default.contentsOfDirectory(atPath: directory.path)
         .filter { $0.hasSuffix(".o") }.map { directory.appending(path: $0).path }

@@ -301,6 +301,21 @@ enum ChangeReader {
       time: select.int64(0), counterAfter: select.counter(1), continuity: select.number(2))
   }
 
+  /// Returns whether a number is that of a change inside a commit, where no token of this history can be.
+  ///
+  /// Commits without changes may share a row, and each of their numbers is a token.
+  static func isInsideCommit(_ number: Int64, on sqlite: Connection) throws -> Bool {
+    let select = try sqlite.prepare(
+      """
+      SELECT first <= ?1 AND changes <> '[]' FROM boutiquedb_cdc WHERE token > ?1
+        ORDER BY token LIMIT 1
+      """)
+    defer { select.reset() }
+    try select.bind(number, at: 1)
+    guard try select.step() else { return false }
+    return select.int64(0) != 0
+  }
+
   /// Returns the file's generation, or nil when the file has no change log.
   static func generation(on sqlite: Connection) throws -> String? {
     do {

@@ -113,15 +113,17 @@ extension OpenDatabase {
       guard told.generation == token.generation else { throw void(token, .generation) }
       if told.token < token.number { return false }
     }
-    let (generation, newest, commit) = try await read { connection in
+    let (generation, newest, commit, isInside) = try await read { connection in
       let sqlite = connection.sqlite
       return (
         try ChangeReader.generation(on: sqlite), try ChangeReader.newestToken(on: sqlite),
-        try ChangeReader.commit(token.number, on: sqlite)
+        try ChangeReader.commit(token.number, on: sqlite),
+        try ChangeReader.isInsideCommit(token.number, on: sqlite)
       )
     }
     guard generation ?? "" == token.generation else { throw void(token, .generation) }
     if let stamp = token.stamp, let commit, commit.time != stamp { throw void(token, .history) }
+    if isInside { throw void(token, .history) }
     return newest >= token.number
   }
 

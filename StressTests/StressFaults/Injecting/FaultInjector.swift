@@ -57,6 +57,7 @@ package actor FaultInjector {
     }
     powerCut = PowerCut(database: database, control: control)
     let directory = URL(filePath: database).deletingLastPathComponent().path
+    if kinds.contains(.processLimit) { ProcessGroupLimit.sweep() }
     disk = kinds.contains(.diskFull) ? MemoryDisk(over: directory) : nil
   }
 

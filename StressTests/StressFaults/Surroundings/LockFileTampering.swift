@@ -27,8 +27,8 @@ enum LockFileTampering {
       return overwrite(path, &random)
     default:
       // For root no mode forbids anything.
-      return chmod(path, 0) == 0
-        ? "made unreadable" + (geteuid() == 0 ? " (not for root)" : "") : nil
+      if geteuid() == 0 { return replace(path, with: []) ? "replaced by an empty file" : nil }
+      return chmod(path, 0) == 0 ? "made unreadable" : nil
     }
   }
 

@@ -30,7 +30,10 @@ final class ProcessGroupLimit {
       self.process = process
       undoing = Undoing.later {
         _ = Self.write("max", to: directory + "/pids.max")
-        _ = Self.write(String(process), to: home + "/cgroup.procs")
+        // The process's children are in the group, too.
+        for member in Self.members(of: directory) {
+          _ = Self.write(member, to: home + "/cgroup.procs")
+        }
         rmdir(directory)
       }
       return
@@ -54,6 +57,26 @@ final class ProcessGroupLimit {
   /// Where groups that limit processes can be made: of the first kind of control groups, or of the second.
   private static func candidates() -> [String] {
     ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"].filter { access($0 + "/cgroup.procs", W_OK) == 0 }
+  }
+
+  private static func members(of directory: String) -> [String] {
+    let text = (try? String(contentsOfFile: directory + "/cgroup.procs", encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").map { String($0) }
+  }
+
+  /// Takes away the groups of runs whose leading process was killed.
+  static func sweep() {
+    for parent in candidates() {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+      for name in names where name.hasPrefix("boutique-stress-") {
+        guard let leader = name.split(separator: "-").dropFirst(2).first.flatMap({ pid_t($0) }),
+          kill(leader, 0) != 0, errno == ESRCH
+        else { continue }
+        let directory = parent + "/" + name
+        for member in members(of: directory) { _ = write(member, to: parent + "/cgroup.procs") }
+        rmdir(directory)
+      }
+    }
   }
 
   private static func home(of process: pid_t, under parent: String) -> String {

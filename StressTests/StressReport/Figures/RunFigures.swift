@@ -102,6 +102,9 @@ package struct RunFigures: Codable, Sendable {
     return squares > 0 ? sum * sum / (Double(amounts.count) * squares) : nil
   }
 
+  /// The kinds of faults that struck.
+  package var struckKinds: [FaultKind] { faults.filter { $0.struck > 0 }.map(\.kind) }
+
   /// Faults that struck.
   package var struck: Int { faults.reduce(0) { $0 + $1.struck } }
 }

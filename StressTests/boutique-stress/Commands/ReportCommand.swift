@@ -37,6 +37,14 @@ enum ReportCommand: StressCommand {
 
 /// Writes the page.
 enum ReportFile {
+  /// Throws when a file could not be written there.
+  static func check(_ path: String) throws(ReportFileError) {
+    let directory = URL(filePath: path).deletingLastPathComponent().standardizedFileURL.path
+    guard access(directory, W_OK) == 0 else {
+      throw .unwritable(path, reason: String(cString: strerror(errno)))
+    }
+  }
+
   static func write(_ html: String, _ path: String) throws(ReportFileError) {
     do {
       try Data(html.utf8).write(to: URL(filePath: path), options: .atomic)

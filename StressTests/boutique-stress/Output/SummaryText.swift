@@ -71,6 +71,9 @@ enum SummaryText {
     let operations = report.runs.reduce(0) { $0 + $1.figures.outcomes.all }
     let head =
       "\(FigureText.amount(operations, "operation")) in \(FigureText.amount(report.runs.count, "run")): "
+    if report.violationCount == 0, report.runs.contains(where: \.wasInterrupted) {
+      return head + "nothing found until it was interrupted"
+    }
     return report.violationCount == 0
       ? head + style.paint("every promise was kept", .green)
       : head + style.paint(FigureText.amount(report.violationCount, "violation"), .red)

@@ -28,6 +28,8 @@ struct RunSession {
 
   /// Runs all plans, each whatever came of those before, and returns the program's exit status.
   func run(_ plans: [RunPlan]) async throws -> Int32 {
+    // Before hours are spent on what cannot be written.
+    for path in [output.json, output.html].compactMap(\.self) { try ReportFile.check(path) }
     var runs: [SavedRun] = []
     var failures = 0
     for (index, plan) in plans.enumerated() where interruption.signal == nil {
@@ -125,12 +127,13 @@ struct RunSession {
     let figures = run.figures
     let verdict =
       run.isClean
-      ? "kept" : console.style.paint(FigureText.amount(run.violations.count, "violation"), .red)
+      ? (run.wasInterrupted ? "nothing found until it was interrupted" : "kept")
+      : console.style.paint(FigureText.amount(run.violations.count, "violation"), .red)
     let faults =
-      run.plan.faults.isEmpty
+      figures.struck == 0
       ? "no faults"
       : "\(FigureText.amount(figures.struck, "fault")) "
-        + "(\(run.plan.faults.map(\.rawValue).joined(separator: ", ")))"
+        + "(\(figures.struckKinds.map(\.rawValue).joined(separator: ", ")))"
     var text =
       "\(run.plan.workload)\(position) seed \(run.plan.seed): \(verdict); "
       + "\(FigureText.amount(figures.outcomes.all, "operation")) in \(seconds(figures.seconds)), "

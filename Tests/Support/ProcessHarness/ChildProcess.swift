@@ -50,8 +50,8 @@ package final class ChildProcess: Sendable {
         .notStarted(call: "pipe2", code: code), child: command.program, awaited: "a wake pipe")
     }
     let child = ChildProcess(command, pid, pipes, wake)
-    Thread.detachNewThread { child.reap() }
-    Thread.detachNewThread { child.moveBytes() }
+    await startThread { child.reap() }
+    await startThread { child.moveBytes() }
     return child
   }
 
