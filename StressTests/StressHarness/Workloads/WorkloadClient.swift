@@ -54,14 +54,7 @@ struct WorkloadClient: Sendable {
     _ worker: WorkerContext, count: Int,
     _ body: @escaping @Sendable (inout WorkloadClient) async throws -> Void
   ) async throws {
-    let database: WorkerDatabase
-    do {
-      database = try await WorkerDatabase(worker)
-    } catch {
-      // Faults have kept it from opening until the time was over.
-      if worker.shouldEnd, !worker.run.plan.faults.isEmpty { return }
-      throw error
-    }
+    let database = try await WorkerDatabase(worker)
     try await withThrowingTaskGroup { group in
       for number in 0..<count {
         group.addTask {
