@@ -92,10 +92,10 @@ package struct RegistrationWorkload: Workload {
       }
     case 7:
       let microseconds = client.random.int(0...15_000)
-      await client.operate(
-        "register, cancelled", [insert],
-        expects: { Self.isTaken($0) || WorkloadClient.isCancellation($0) }
-      ) { db in
+      func isExpected(_ error: any Error) -> Bool {
+        Self.isTaken(error) || WorkloadClient.isCancellation(error)
+      }
+      await client.operate("register, cancelled", [insert], expects: isExpected) { db in
         _ = try await client.writeCancelled(db, after: microseconds) {
           try $0.execute(sql, name, owner)
         }
