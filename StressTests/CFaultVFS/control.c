@@ -22,8 +22,10 @@ fault_control *fault_control_map(const char *path, int notes_writes) {
   int fd = open(path, flags | O_CLOEXEC, 0600);
   if (fd < 0) return NULL;
   struct stat facts;
-  if (notes_writes >= 0 ? ftruncate(fd, sizeof(fault_control)) != 0 : fstat(fd, &facts) != 0) {
-    int code = errno;
+  // A page that the disk has no room for would be SIGBUS at its first use; so all are asked for now.
+  int code = notes_writes >= 0 ? posix_fallocate(fd, 0, sizeof(fault_control))
+    : fstat(fd, &facts) != 0 ? errno : 0;
+  if (code != 0) {
     close(fd);
     errno = code;
     return NULL;
@@ -35,7 +37,7 @@ fault_control *fault_control_map(const char *path, int notes_writes) {
   }
   fault_control *control =
     mmap(NULL, sizeof(fault_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  int code = errno;
+  code = errno;
   close(fd);
   if (control == MAP_FAILED) {
     errno = code;

@@ -134,6 +134,8 @@ struct SecureSharingTests {
         // Knows the rows, but has not needed a key yet.
         let sleeper = try await scene.worker()
         try await sleeper.perform("valueAll")
+        // Reading is done before the database is open, and who is stopped while it opens keeps others from opening.
+        try await sleeper.perform("valueSetText", ["key": "awake", "text": "yes"])
         try await rotator.perform("secretSet", ["key": "other", "texts": []])
         await sleeper.child.stop()
         try await rotator.perform("secretRotate", ["times": 2])

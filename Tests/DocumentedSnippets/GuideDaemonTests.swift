@@ -24,7 +24,8 @@ import Testing
     arguments += ["-I", products.appending(path: "Modules").path, "-lsqlite3", "-linotifytools"]
     for map in maps { arguments += ["-Xcc", "-fmodule-map-file=\(map.path)"] }
     let targets = [
-      "BoutiqueDB", "StructuredQueries", "SQLiteConnection", "SharedFileCoordination", "FaultPoints",
+      "BoutiqueDB", "StructuredQueries", "SQLiteConnection", "SharedFileCoordination",
+      "FaultPoints",
     ]
     for directory in targets.map({ products.appending(path: "\($0).build") }) + [shims] {
       arguments += try FileManager.default.contentsOfDirectory(atPath: directory.path)

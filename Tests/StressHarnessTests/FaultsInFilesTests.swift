@@ -6,7 +6,7 @@ import Testing
 /// What the file system that fails does to SQLite.
 ///
 /// The events' values are chosen so that any access of any file fails from the first one on; see `RuleFaults`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.aloneInProcess, .timeLimit(.minutes(5)))
 struct FaultsInFilesTests {
   private static let insert = "INSERT INTO t VALUES (randomblob(100))"
 

@@ -8,7 +8,7 @@ import TestDatabase
 import Testing
 
 /// What is done to processes and their surroundings.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.aloneInProcess, .timeLimit(.minutes(5)))
 struct FaultsInProcessesTests {
   @Test func `no descriptor is left`() async throws {
     try await FaultBench.with { bench in

@@ -4,7 +4,7 @@ import StressFaults
 import Testing
 
 /// The power cut takes what was not synced, and nothing else.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.aloneInProcess, .timeLimit(.minutes(10)))
 struct FaultsPowerCutTests {
   /// Three processes write until they are killed; returns how many commits each was told of.
   private func writeAndDie(_ bench: FaultBench, synchronous: String) async throws -> [Int] {

@@ -7,7 +7,7 @@ import TestDatabase
 import Testing
 
 /// The program as users call it.
-@Suite struct ProgramTests {
+@Suite(.aloneInProcess) struct ProgramTests {
   private struct Ending {
     let status: ProcessHarness.ExitStatus
     let output: String

@@ -8,7 +8,7 @@ import TestDatabase
 import Testing
 
 /// A check that has not been seen to fail is not done: every known bug is built in, and must be found.
-@Suite(.serialized, .timeLimit(.minutes(20)), .enabled(if: hasFaultPoints))
+@Suite(.serialized, .aloneInProcess, .timeLimit(.minutes(20)), .enabled(if: hasFaultPoints))
 struct SabotageTests {
   @Test func `every known bug has a trial, of a workload that there is`() {
     #expect(Set(SabotageTrial.all.map(\.sabotage)) == Set(Sabotage.allCases))

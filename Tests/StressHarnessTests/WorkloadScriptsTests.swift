@@ -21,7 +21,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite(.serialized) struct WorkloadScriptsTests {
+@Suite(.serialized, .aloneInProcess) struct WorkloadScriptsTests {
   @Test func `the scripts are found`() throws {
     let program = try BuiltExecutable.path("boutique-stress")
     #expect(try ScriptFiles.all(near: program).count >= 8)

@@ -6,7 +6,7 @@ import Testing
 
 /// Each workload runs for a short time with real processes and finds nothing; then something is done to its
 /// database or its history, and its check must say so.
-@Suite(.serialized) struct WorkloadTests {
+@Suite(.serialized, .aloneInProcess) struct WorkloadTests {
   @Test func `wide rows are whole, and a byte that differs is found`() async throws {
     let directory = try TestDirectory()
     let run = try await WorkloadRun.short("wide-rows", in: directory, processes: 2)

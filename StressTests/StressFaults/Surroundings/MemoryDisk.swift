@@ -81,7 +81,14 @@ final class MemoryDisk: Sendable {
       guard words.count > 2, words[0].hasPrefix(prefix),
         let owner = pid_t(words[0].dropFirst(prefix.count)), kill(owner, 0) != 0, errno == ESRCH
       else { continue }
-      _ = fault_unmount(String(words[1]))
+      // What would end a word is written in octal there; the backslash itself comes last.
+      var path = String(words[1])
+      for (escape, character) in [
+        ("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\"),
+      ] {
+        path = path.replacingOccurrences(of: escape, with: character)
+      }
+      _ = fault_unmount(path)
     }
   }
 }

@@ -1,13 +1,13 @@
-import Dispatch
 import Glibc
 import Synchronization
 
 /// What must not outlive this process: mounts, groups, settings.
 ///
-/// Undone when the fault ends, and otherwise when the process ends or is asked to (SIGINT, SIGTERM, SIGHUP).
+/// Undone when the fault ends, and otherwise when the process exits. Signals are the program's affair: who listens
+/// to them here, too, may take the disk away from workers that are still at work.
 ///
-/// A process that is killed by SIGKILL undoes nothing; the next run sweeps what it finds of one that is gone.
-enum Undoing {
+/// A process that is killed by a signal undoes nothing; the next run sweeps what it finds of one that is gone.
+package enum Undoing {
   private struct State {
     var next = 0
     var steps: [Int: @Sendable () -> Void] = [:]
@@ -33,7 +33,9 @@ enum Undoing {
   }
 
   /// Undoes everything, the last first.
-  static func all() {
+  ///
+  /// For who leaves by `_exit`, which calls nobody.
+  package static func all() {
     while let step = state.withLock({ state in
       state.steps.keys.max().flatMap { state.steps.removeValue(forKey: $0) }
     }) {
@@ -48,21 +50,5 @@ enum Undoing {
     }
     guard isFirst else { return }
     atexit { Undoing.all() }
-    for number in [SIGINT, SIGTERM, SIGHUP] {
-      var present = sigaction()
-      // Whoever handles it already, or ignores it, decides about the end.
-      guard sigaction(number, nil, &present) == 0, present.__sigaction_handler.sa_handler == nil
-      else { continue }
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        Undoing.all()
-        signal(number, SIG_DFL)
-        raise(number)
-      }
-      source.resume()
-      // For the rest of the process's life.
-      _ = Unmanaged.passRetained(source as AnyObject)
-    }
   }
 }

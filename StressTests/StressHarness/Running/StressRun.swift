@@ -1,3 +1,5 @@
+import BoutiqueDB
+import FaultPoints
 import Foundation
 import ProcessHarness
 import StressFaults
@@ -44,6 +46,7 @@ package actor StressRun {
     guard let type = Workloads.named(run.plan.workload) else {
       throw StressError(text: "there is no workload \(run.plan.workload)")
     }
+    if let fault = run.plan.fault { throw StressError(text: fault) }
     self.run = run
     workload = type.init()
     for directory in [run.directory, run.directory + "/data", run.historyDirectory] {
@@ -256,6 +259,23 @@ package actor StressRun {
     for worker in workers.values { worker.send("go") }
     records.append(
       FaultRecord(event: event, began: began, ended: HistoryLog.now(), text: text))
+  }
+}
+
+extension RunPlan {
+  /// Why the plan cannot be run; plans come from files, too.
+  var fault: String? {
+    if !(1...64).contains(processes) { return "a run has 1 to 64 processes, not \(processes)" }
+    if !(seconds > 0 && seconds <= 86_400) {
+      return "a run takes more than 0 and at most 86400 seconds, not \(seconds)"
+    }
+    if BoutiqueConfiguration.Synchronous(rawValue: synchronous) == nil {
+      return "there is no way of synchronizing called \(synchronous)"
+    }
+    if let sabotage, Sabotage(rawValue: sabotage) == nil {
+      return "there is no sabotage called \(sabotage)"
+    }
+    return nil
   }
 }
 

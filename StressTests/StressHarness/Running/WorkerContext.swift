@@ -45,7 +45,11 @@ package final class WorkerContext: Sendable {
       } catch {
         // At the end of the run all faults are over, and only a moment of patience is left.
         if shouldEnd, end == nil { end = HistoryLog.now() + 30_000_000_000 }
-        if run.plan.faults.isEmpty || end.map({ $0 < HistoryLog.now() }) == true { throw error }
+        if run.plan.faults.isEmpty || end.map({ $0 < HistoryLog.now() }) == true {
+          // Noted here, as not every caller tells what it was refused.
+          log.note(.violation, "cannot open", "\(error)")
+          throw error
+        }
         log.note(.trouble, "open", "\(error)")
         try await Task.sleep(for: .milliseconds(20))
       }

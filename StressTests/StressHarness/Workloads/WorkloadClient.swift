@@ -7,6 +7,8 @@ import StressReport
 actor WorkerDatabase {
   private let worker: WorkerContext
   private(set) var current: BoutiqueDB
+  /// Whether one was closed to be opened anew, so that whoever still has it in hand finds it closed.
+  private(set) var hasClosed = false
 
   /// Opens it.
   init(_ worker: WorkerContext) async throws {
@@ -27,6 +29,7 @@ actor WorkerDatabase {
     case .fileReplaced, .lockFile, .closed:
       // Another client may have done so.
       guard current === used else { return }
+      hasClosed = true
       await current.close()
       // When the time is over, the closed one is as good for the rest.
       if let opened = try? await Self.open(worker) { current = opened }
@@ -51,14 +54,7 @@ struct WorkloadClient: Sendable {
     _ worker: WorkerContext, count: Int,
     _ body: @escaping @Sendable (inout WorkloadClient) async throws -> Void
   ) async throws {
-    let database: WorkerDatabase
-    do {
-      database = try await WorkerDatabase(worker)
-    } catch {
-      // Faults have kept it from opening until the time was over.
-      if worker.shouldEnd, !worker.run.plan.faults.isEmpty { return }
-      throw error
-    }
+    let database = try await WorkerDatabase(worker)
     try await withThrowingTaskGroup { group in
       for number in 0..<count {
         group.addTask {
@@ -75,10 +71,15 @@ struct WorkloadClient: Sendable {
 
   var shouldEnd: Bool { worker.shouldEnd }
 
-  /// Does one operation and writes it down; `nil` when it failed.
+  /// Does one operation and writes it down; an error that nothing explains is a violation.
+  ///
+  /// - Parameter expects: what else than an undoing on purpose may come, because of what the operation itself
+  ///   asks for.
+  /// - Returns: the steps, or `nil` when it failed.
   @discardableResult
   func operate(
-    _ name: String, _ steps: [Step] = [], _ body: (BoutiqueDB) async throws -> [Step]
+    _ name: String, _ steps: [Step] = [], expects: (any Error) -> Bool = { _ in false },
+    _ body: (BoutiqueDB) async throws -> [Step]
   ) async -> [Step]? {
     var failure: (any Error)?
     let db = await database.current
@@ -90,16 +91,20 @@ struct WorkloadClient: Sendable {
         throw error
       }
     }
-    if let failure { await pause(after: failure, on: db) }
+    if let failure, !(failure is DeliberateRollback), !expects(failure) {
+      await judge(failure, during: name, on: db)
+    }
     return result
   }
 
-  private func pause(after error: any Error, on db: BoutiqueDB) async {
-    switch error {
-    case is DeliberateRollback, is CancellationError, BoutiqueError.sql: return
-    default: break
+  /// Notes an error, as trouble or as a violation, and opens the database again where that helps.
+  func judge(_ error: any Error, during name: String, on db: BoutiqueDB) async {
+    if case BoutiqueError.closed = error, await database.hasClosed {
+      // Another client of the process has closed it, to open it anew.
+      worker.log.note(.trouble, "error in \(name)", "\(error)")
+    } else {
+      worker.judge(error, during: name)
     }
-    worker.log.note(.trouble, "\(error)".prefix { $0 != ":" }.prefix(60).description, "")
     await database.recover(db, from: error)
     // While a fault lasts, the same again would only fill the history.
     try? await Task.sleep(for: .milliseconds(5))
@@ -118,6 +123,9 @@ struct WorkloadClient: Sendable {
       return try body(connection)
     }
   }
+
+  /// Whether an error is the answer to ``writeCancelled(_:after:_:)``.
+  static func isCancellation(_ error: any Error) -> Bool { error is CancellationError }
 
   /// Writes in a task of its own that is cancelled while it waits, runs, or has ended.
   func writeCancelled<R: Sendable>(

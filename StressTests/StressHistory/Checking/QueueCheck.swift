@@ -56,7 +56,8 @@ package enum QueueCheck {
     }
     for (name, events) in jobs.sorted(by: { $0.key < $1.key }) {
       checkTakes(name, events, openReleases, operations, &found)
-      checkEnd(name, events, final[name], hasOpenTakes: !openTakes.isEmpty, operations, &found)
+      let open = openTakes.count { mayHaveTaken($0, events, operations) }
+      checkEnd(name, events, final[name], openTakes: open, operations, &found)
     }
     if let stranger = Set(final.keys).subtracting(jobs.keys).min() {
       found.add("phantom", "job \(stranger) is there, and nobody made it")
@@ -106,8 +107,20 @@ package enum QueueCheck {
     }
   }
 
+  /// Whether a take of unknown outcome may have taken the job: not before it was made, nor after it was finished.
+  private static func mayHaveTaken(
+    _ take: Int, _ events: Events, _ operations: [OperationRecord]
+  ) -> Bool {
+    let (began, ended) = (operations[take].began, operations[take].ended ?? .max)
+    let isFinished = events.finishes.contains {
+      operations[$0.operation].outcome == .done
+        && operations[$0.operation].ended ?? .max < began
+    }
+    return !isFinished && events.inserts.contains { operations[$0].began < ended }
+  }
+
   private static func checkEnd(
-    _ name: String, _ events: Events, _ job: Job?, hasOpenTakes: Bool,
+    _ name: String, _ events: Events, _ job: Job?, openTakes: Int,
     _ operations: [OperationRecord], _ found: inout Findings
   ) {
     func isDone(_ operation: Int) -> Bool { operations[operation].outcome == .done }
@@ -151,7 +164,8 @@ package enum QueueCheck {
       )
     }
     let certain = events.takes.filter { $0.value.contains(where: isDone) }.count
-    if job.attempts > Int64(certain), !hasOpenTakes {
+    // One take takes a job once at most.
+    if job.attempts > Int64(certain + openTakes) {
       found.add(
         "phantom", "job \(name) has \(job.attempts) attempts, and \(certain) were given out")
     }

@@ -28,8 +28,8 @@ private struct HistoryFileReader {
   private(set) var samples: [Sample] = []
   private(set) var notes: [Note] = []
   private var process = 0
-  /// The places in `operations` by number; a number that is taken is written soon, so nearly in order.
-  private var places: [Int32] = []
+  /// The places in `operations` by number; not an array, since a file may name any number.
+  private var places: [Int: Int] = [:]
 
   mutating func read(_ bytes: UnsafeRawBufferPointer) {
     guard var line = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
@@ -86,8 +86,7 @@ private struct HistoryFileReader {
     line.comma()
     let steps = line.steps()
     guard line.isWhole(), number >= 0, number < Int32.max else { return }
-    while places.count <= number { places.append(-1) }
-    places[number] = Int32(operations.count)
+    places[number] = operations.count
     operations.append(
       OperationRecord(
         process: process, client: client, number: number, name: name, steps: steps, began: began))
@@ -103,9 +102,7 @@ private struct HistoryFileReader {
     let steps = line.isNull() ? nil : line.steps()
     line.comma()
     let error = line.isNull() ? nil : line.text()
-    guard let outcome, line.isWhole(), places.indices.contains(number), places[number] >= 0
-    else { return }
-    let place = Int(places[number])
+    guard let outcome, line.isWhole(), let place = places[number] else { return }
     operations[place].ended = ended
     operations[place].outcome = outcome
     operations[place].error = error

@@ -62,6 +62,10 @@ enum ReplayCommand: StressCommand {
     let session = RunSession(settings.output, environment)
     let isStillBroken = try await checkAgain(saved, file, environment)
     guard settings.tries > 0 else {
+      guard let isStillBroken else {
+        console.complain("nothing was checked")
+        return StressStatus.failed
+      }
       return isStillBroken ? StressStatus.violated : StressStatus.clean
     }
     let checks = Set(saved.violations.map(\.check))
@@ -75,7 +79,7 @@ enum ReplayCommand: StressCommand {
     }
     try console.say(
       "it did not come back in \(FigureText.amount(settings.tries, "try", plural: "tries"))\n")
-    if isStillBroken { return StressStatus.violated }
+    if isStillBroken == true { return StressStatus.violated }
     return session.interruptedStatus ?? StressStatus.clean
   }
 
@@ -95,14 +99,14 @@ enum ReplayCommand: StressCommand {
 
   // MARK: The recorded history
 
-  /// Checks what the run left behind and returns whether a promise is still broken there.
+  /// Checks what the run left behind and returns whether a promise is still broken there; nil without it.
   private static func checkAgain(
     _ saved: SavedRun, _ file: String, _ environment: CommandEnvironment
-  ) async throws -> Bool {
+  ) async throws -> Bool? {
     let console = environment.console
     guard let directory = directory(of: saved, file) else {
       try console.say("recorded: the run's directory has not been kept\n")
-      return false
+      return nil
     }
     let copy =
       FileManager.default.temporaryDirectory.path

@@ -1,5 +1,6 @@
 import CommandLineSupport
 import Glibc
+import StressFaults
 import StressHarness
 import Synchronization
 
@@ -24,7 +25,11 @@ final class Interruption: Sendable {
         state.signal = state.signal ?? signal
         return (state.count, state.run)
       }
-      if count >= 3 { _exit(128 + signal) }
+      if count >= 3 {
+        // Mounts and groups outlive a process, and `_exit` undoes nothing.
+        Undoing.all()
+        _exit(128 + signal)
+      }
       if count == 1 {
         console.complain("ending the run; twice more to leave at once")
         Task { await run?.interrupt() }

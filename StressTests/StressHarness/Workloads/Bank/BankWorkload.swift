@@ -78,7 +78,8 @@ package struct BankWorkload: Workload {
       }
     case 8:
       let microseconds = client.random.int(0...15_000)
-      await client.operate("transfer, cancelled", steps) { db in
+      await client.operate("transfer, cancelled", steps, expects: WorkloadClient.isCancellation) {
+        db in
         try await client.writeCancelled(db, after: microseconds) { try $0.perform(transfer) }
           + steps
       }

@@ -78,7 +78,8 @@ package struct CountersWorkload: Workload {
       }
     case 7:
       let microseconds = client.random.int(0...15_000)
-      await client.operate("increment, cancelled", [add]) { db in
+      await client.operate("increment, cancelled", [add], expects: WorkloadClient.isCancellation) {
+        db in
         let value = try await client.writeCancelled(db, after: microseconds) {
           try $0.increment(id, by: amount)
         }

@@ -32,11 +32,16 @@ struct ListClient {
   /// A process that is started late begins with the lists that the others have come to.
   private mutating func catchUp() async {
     let db = await client.database.current
-    let keys = try? await db.read { connection in
-      try connection.query("SELECT key FROM list UNION SELECT DISTINCT list FROM element")
-        .map { try $0.decode(0, as: String.self) }
+    var keys: [String] = []
+    do {
+      keys = try await db.read { connection in
+        try connection.query("SELECT key FROM list UNION SELECT DISTINCT list FROM element")
+          .map { try $0.decode(0, as: String.self) }
+      }
+    } catch {
+      await client.judge(error, during: "catch up", on: db)
     }
-    for key in keys ?? [] {
+    for key in keys {
       let parts = key.split(separator: ".").compactMap { Int($0) }
       if parts.count == 2, generations.indices.contains(parts[0]) {
         generations[parts[0]] = max(generations[parts[0]], parts[1])
@@ -50,6 +55,11 @@ struct ListClient {
       return client.random.chance(percent)
         ? Step(.append, key, .integer(values.next())) : Step(.read, key)
     }
+  }
+
+  /// Whether an error says that the time was over which the write itself had set.
+  private static func isOverTime(_ error: any Error) -> Bool {
+    if case BoutiqueError.writeTimedOut = error { true } else { false }
   }
 
   private mutating func operate() async -> [Step]? {
@@ -90,7 +100,9 @@ struct ListClient {
     case 16, 17:
       let asked = steps(count, appends: 55)
       let microseconds = client.random.int(0...15_000)
-      return await client.operate("append, cancelled", asked) { db in
+      return await client.operate(
+        "append, cancelled", asked, expects: WorkloadClient.isCancellation
+      ) { db in
         try await client.writeCancelled(db, after: microseconds) { try $0.perform(asked) }
       }
     case 18:
@@ -100,7 +112,7 @@ struct ListClient {
       }
     default:
       let asked = steps(count, appends: 55)
-      return await client.operate("append, limited", asked) { db in
+      return await client.operate("append, limited", asked, expects: Self.isOverTime) { db in
         try await client.write(db, timeout: .seconds(5)) { try $0.perform(asked) }
       }
     }

@@ -135,7 +135,13 @@ package struct MigrationsWorkload: Workload {
   }
 
   package func check(_ run: RunContext, _ history: History) async throws -> [Violation] {
-    var violations: [Violation] = []
+    var violations = try await FinalState.read(
+      run,
+      [
+        "done": "SELECT version FROM done ORDER BY version",
+        "sum": "SELECT id, value FROM sum ORDER BY id",
+      ]
+    ).violations
     let db = try await BoutiqueDB.open(
       path: run.database, configuration: run.configuration(label: "check"))
     let state = try await db.read(VersionState.init)

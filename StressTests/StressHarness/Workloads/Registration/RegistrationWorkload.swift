@@ -44,13 +44,20 @@ package struct RegistrationWorkload: Workload {
     return "\(season).\(client.random.int(0...3))"
   }
 
+  /// Whether an error says that somebody else has the name.
+  private static func isTaken(_ error: any Error) -> Bool {
+    let uniqueViolation = 2067
+    guard case BoutiqueError.sql(let code, _) = error else { return false }
+    return code == uniqueViolation
+  }
+
   private static func operate(_ client: inout WorkloadClient, owner: String) async {
     let name = Self.name(&client)
     let insert = Step(.insert, name, .text(owner))
     let sql = "INSERT INTO member (name, owner) VALUES (?, ?)"
     switch client.random.int(0...9) {
     case 0...2:
-      await client.operate("register", [insert]) { db in
+      await client.operate("register", [insert], expects: Self.isTaken) { db in
         _ = try await client.write(db) { try $0.execute(sql, name, owner) }
         return [insert]
       }
@@ -76,7 +83,7 @@ package struct RegistrationWorkload: Workload {
     case 6:
       let other = Step(.insert, Self.name(&client), .text(owner + "b"))
       guard other.key != name else { return }
-      await client.operate("register two", [insert, other]) { db in
+      await client.operate("register two", [insert, other], expects: Self.isTaken) { db in
         try await client.write(db) { connection in
           try connection.execute(sql, name, owner)
           try connection.execute(sql, other.key, owner + "b")
@@ -85,7 +92,10 @@ package struct RegistrationWorkload: Workload {
       }
     case 7:
       let microseconds = client.random.int(0...15_000)
-      await client.operate("register, cancelled", [insert]) { db in
+      func isExpected(_ error: any Error) -> Bool {
+        Self.isTaken(error) || WorkloadClient.isCancellation(error)
+      }
+      await client.operate("register, cancelled", [insert], expects: isExpected) { db in
         _ = try await client.writeCancelled(db, after: microseconds) {
           try $0.execute(sql, name, owner)
         }

@@ -49,10 +49,10 @@ package struct SecretsWorkload: Workload {
 
   @MainActor
   package func check(_ run: RunContext, _ history: History) async throws -> [Violation] {
+    var violations = try await FinalState.read(run, [:]).violations
     let db = try await BoutiqueDB.open(
       path: run.database, configuration: run.configuration(label: "check"))
     let storage = Self.storage(db, run)
-    var violations: [Violation] = []
     for key in (0..<run.plan.processes).map(Secret.key) + [Secret.shared] {
       let value = SecurelyStoredValue<Secret>(key: key, storage: storage)
       do {
