@@ -115,7 +115,7 @@ import Testing
       let child = try await children.start(
         built: "boutique-stress",
         [
-          "run", "--workload", "counters", "--faults", "none", "--seconds", "100000",
+          "run", "--workload", "counters", "--faults", "none", "--seconds", "86400",
           "--processes", "2", "--keep", place.file("kept"), "--json", place.file("out.json"),
         ])
       // Both workers have written down what they do.

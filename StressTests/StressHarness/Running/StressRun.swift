@@ -266,8 +266,8 @@ extension RunPlan {
   /// Why the plan cannot be run; plans come from files, too.
   var fault: String? {
     if !(1...64).contains(processes) { return "a run has 1 to 64 processes, not \(processes)" }
-    if !(seconds > 0 && seconds <= 86_400) {
-      return "a run takes more than 0 and at most 86400 seconds, not \(seconds)"
+    if !(seconds > 0 && seconds <= 604_800) {
+      return "a run takes more than 0 and at most a week (604800 s), not \(seconds)"
     }
     if BoutiqueConfiguration.Synchronous(rawValue: synchronous) == nil {
       return "there is no way of synchronizing called \(synchronous)"
