@@ -86,7 +86,7 @@ final class Writer {
 
   /// Serves writes until the gate is closed and empty.
   func run() {
-    while let first = gate.waitForWork() {
+    while let first = nextWork() {
       guard let coordination, !first.isRead, !Sabotage.noLease.isOn else {
         serve()
         continue
@@ -112,6 +112,16 @@ final class Writer {
         first.giveUp(failure)
       }
     }
+  }
+
+  /// Waits for the next write.
+  private func nextWork() -> PendingWrite? {
+    if hub.isOffering {
+      // The pool may have other things to do than to resume the caller.
+      _ = gate.waitForWork(atMost: .microseconds(200))
+      hub.withdrawOffer()
+    }
+    return gate.waitForWork()
   }
 
   private func serve(_ turn: consuming WriteTurn) {
@@ -182,6 +192,7 @@ final class Writer {
   /// - Parameter mustHandOver: whether the turn is over if a write comes next that yields, or does not.
   /// - Returns: what was committed, or nil when nothing was changed.
   private func perform(_ write: PendingWrite, mustHandOver: (Bool) -> Bool) -> ChangeSet? {
+    hub.withdrawOffer()
     switch write.work {
     case .read(let work):
       work.run(on: sqlite, limits: limits, isShared: true)
@@ -220,7 +231,7 @@ final class Writer {
     if let change {
       // What foreign programs did before comes first.
       if let adopted = log.adopted { hub.publish(adopted) }
-      hub.publish(change)
+      hub.publish(change, offering: true)
     }
     for (write, result) in group.members {
       var result = result
