@@ -88,6 +88,8 @@ final class ChangeHub: Sendable {
   private let offered = Mutex(Offered())
   /// Whether there is something in `offered`; looked at without its lock.
   private let hasOffered = Atomic(false)
+  /// The commit that the writer thread is making.
+  let ownCommit = OwnCommit()
   /// The runs that several live queries share.
   let runs = SharedRuns()
   /// What is kept of live queries between their runs.
@@ -219,6 +221,26 @@ final class ChangeHub: Sendable {
       return state.live
     }
     tell(observers, of: [change], offering: offering)
+  }
+
+  /// Says that what was committed has been told, or that nothing was.
+  ///
+  /// - Parameter newest: the change counter of the newest commit of anybody.
+  func didTell(newest: () -> UInt32?) {
+    guard ownCommit.didTell() else { return }
+    let newest = newest()
+    if newest == nil || monitor.withLock({ $0.position?.counter }) != newest { wake(.bell) }
+  }
+
+  /// Takes in what the bell's thread has seen.
+  func note(_ event: BellEvent) {
+    switch event {
+    case .bell: if !ownCommit.noteBell() { wake(.bell) }
+    case .overflow: wake(.bell)
+    case .writeAheadLogWritten: if !ownCommit.explainsWriting { wake(.writeAheadLog) }
+    case .filesChanged: wake(.files)
+    case .modeChanged(let mode): monitor.withLock { $0.bell = mode }
+    }
   }
 
   /// Takes what was offered, to do it.

@@ -5,12 +5,12 @@ import Synchronization
 /// A closure can be short a hundred times and then long, and nobody can move it once it runs. So a kind has to
 /// prove itself first, loses the right with the first long one, and has to show the more the sooner it was long
 /// again.
-final class ReadPace: Sendable {
+package final class ReadPace: Sendable {
   /// A read that takes no longer than this is short.
   ///
   /// A task that waits for a thread of its own waits some tens of microseconds, and the pool's threads are
   /// there for computations of this length anyway.
-  static let short: Int64 = 200_000
+  package static let short: Int64 = 200_000
   /// How many short ones in a row the first proof takes, and the longest.
   static let leastProof: UInt64 = 4
   private static let mostProof: UInt64 = 1024
@@ -22,13 +22,16 @@ final class ReadPace: Sendable {
   private let word = Atomic<UInt64>(leastProof << 32 | leastProof)
   private static let trusted: UInt64 = 1 << 63
 
+  /// Begins without a proof.
+  package init() {}
+
   /// Whether the next one is expected to be short.
-  var isShort: Bool { word.load(ordering: .relaxed) & Self.trusted != 0 }
+  package var isShort: Bool { word.load(ordering: .relaxed) & Self.trusted != 0 }
 
   /// Notes how long one took.
   ///
   /// Two that end at once may lose one note, which does not matter.
-  func note(nanoseconds: Int64) {
+  package func note(nanoseconds: Int64) {
     let now = word.load(ordering: .relaxed)
     let proof = now & 0xffff_ffff
     let isTrusted = now & Self.trusted != 0

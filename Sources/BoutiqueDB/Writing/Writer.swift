@@ -86,6 +86,8 @@ final class Writer {
 
   /// Serves writes until the gate is closed and empty.
   func run() {
+    // Of the opening nobody has been told, and nobody has asked.
+    hub.didTell { nil }
     while let first = nextWork() {
       guard let coordination, !first.isRead, !Sabotage.noLease.isOn else {
         serve()
@@ -233,6 +235,7 @@ final class Writer {
       if let adopted = log.adopted { hub.publish(adopted) }
       hub.publish(change, offering: true)
     }
+    hub.didTell { sqlite.walIndexHeader()?.change }
     for (write, result) in group.members {
       var result = result
       if case .failure(let error) = result {
@@ -297,7 +300,17 @@ final class Writer {
       ? try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
       : try log.appendNothing()
     FaultPoint.reach(.beforeCommit)
-    try transaction().commit()
+    // Without a change nobody is told of the foreign commits that may have been found.
+    if change != nil { hub.ownCommit.begin() }
+    do {
+      try transaction().commit()
+    } catch {
+      hub.ownCommit.didWrite()
+      // Others' writes to the log may have been taken for ours.
+      hub.wake(.writeAheadLog)
+      throw error
+    }
+    hub.ownCommit.didWrite()
     log.didCommit(change)
     return change
   }
