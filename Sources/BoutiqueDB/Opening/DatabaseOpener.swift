@@ -225,13 +225,6 @@ struct DatabaseOpener {
       }
     }
     let files = isInMemory ? nil : try OpenedFiles(path: path)
-    let pool =
-      isInMemory
-      ? nil : ReaderPool(factory: factory, files: files, limit: configuration.readerCount)
-    // While this thread looks at the rest. Nothing of what follows can be in its way.
-    pool?.prepare()
-    var isDone = false
-    defer { if !isDone { pool?.close() } }
     let hub = ChangeHub(
       source: files.flatMap { files in
         sharesFile
@@ -267,11 +260,12 @@ struct DatabaseOpener {
     }
     try settleForeignCapture(writer, coordination)
     let core = OpenDatabase(
-      path: path, configuration: configuration, gate: gate, pool: pool, hub: hub, files: files,
-      factory: factory, coordination: coordination,
+      path: path, configuration: configuration, gate: gate,
+      pool: isInMemory
+        ? nil : ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
+      hub: hub, files: files, factory: factory, coordination: coordination,
       checkpointer: checkpointer, consumers: consumers, plan: plan,
       markReader: CommitMarkReader(sqlite.walIndexRegion()))
-    isDone = true
     return (core, writer)
   }
 

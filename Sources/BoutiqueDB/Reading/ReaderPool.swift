@@ -115,47 +115,6 @@ final class ReaderPool: Sendable {
     for reader in readers ?? [] { reader.sqlite.close() }
   }
 
-  /// Makes the first connection and its thread ahead of the first read.
-  func prepare() {
-    let isFirst = monitor.withLock { state -> Bool in
-      guard !state.isClosed, state.threads == 0 else { return false }
-      state.threads += 1
-      return true
-    }
-    guard isFirst else { return }
-    let isStarted = DatabaseThread.start(name: "boutique-read1") {
-      self.openFirst()
-      self.serve()
-    }
-    if !isStarted { giveUp() }
-  }
-
-  private func openFirst() {
-    let number = monitor.withLock { state -> Int? in
-      // A read that has come meanwhile will open it.
-      guard !state.isClosed, !state.hasWaiting, let number = state.unmade.popLast() else {
-        return nil
-      }
-      state.taken += 1
-      return number
-    }
-    guard let number else { return }
-    do {
-      putBack(try open(number))
-    } catch {
-      // The first read will say what is wrong.
-      undo(number)
-    }
-  }
-
-  private func undo(_ number: Int) {
-    monitor.update { state in
-      state.unmade.append(number)
-      state.began[number] = nil
-      state.taken -= 1
-    }
-  }
-
   private func serve() {
     while let (work, place) = next() { serve(work, place) }
     monitor.update { $0.threads -= 1 }
@@ -170,7 +129,11 @@ final class ReaderPool: Sendable {
         do {
           reader = try open(number)
         } catch {
-          undo(number)
+          monitor.update { state in
+            state.unmade.append(number)
+            state.began[number] = nil
+            state.taken -= 1
+          }
           throw error
         }
       }
