@@ -82,6 +82,15 @@ static inline void *boutique_sqlite_journal_file(sqlite3 *db) {
   return file;
 }
 
+// The size of the write-ahead log, by SQLite's own descriptor of it; -1 when the log is not open or cannot tell.
+// `rollbackJournal` as for boutique_sqlite_wal_index_region.
+static inline int64_t boutique_sqlite_log_size(sqlite3 *db, const void *rollbackJournal) {
+  sqlite3_file *log = (sqlite3_file *)boutique_sqlite_journal_file(db);
+  if (log == 0 || log == rollbackJournal || log->pMethods == 0) return -1;
+  sqlite3_int64 size = 0;
+  return log->pMethods->xFileSize(log, &size) == SQLITE_OK ? size : -1;
+}
+
 // One copy of the WAL index header, 48 bytes in native byte order ("WAL-Index Header", SQLite,
 // WAL-mode file format, section 2.1). Two copies open the index, the checkpoint information
 // follows.

@@ -165,7 +165,8 @@ struct DatabaseOpener {
 
     let shapes = SchemaShapes()
     let facts = TurnFacts(
-      continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() })
+      continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() },
+      bridge: isInMemory ? { nil } : { coordination?.bridge })
     let consumers = ActiveConsumers()
     let pruner = LogPruner(sqlite: sqlite, retention: configuration.cdcRetention) { name, place in
       consumers.contains(name) || coordination?.isClaimedByOther(place: place) == true
@@ -173,7 +174,7 @@ struct DatabaseOpener {
     let log = ChangeLogWriter(
       sqlite: sqlite, label: configuration.label, shapes: shapes, pruner: pruner,
       rowLimit: configuration.captureRowLimit,
-      continuity: isInMemory ? { (1, nil) } : { (facts.continuity, coordination?.bridge) },
+      continuity: { (facts.continuity, facts.bridge) },
       report: { [eventHandler = configuration.eventHandler] event in eventHandler?(event) })
     let collector = ChangeCollector(
       limits: .init(rows: configuration.captureRowLimit, bytes: configuration.captureByteLimit),

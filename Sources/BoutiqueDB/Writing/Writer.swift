@@ -43,7 +43,8 @@ final class Writer {
   var group = WriteGroup()
   private var savepoint: MemberSavepoint?
   private var repeated: RepeatedTransaction?
-  private var callers: [(UnsafeContinuation<Void, any Error>, Result<Void, any Error>)] = []
+  private var callers:
+    [(PendingWrite, UnsafeContinuation<Void, any Error>, Result<Void, any Error>)] = []
   private let facts: TurnFacts
   private var lingering = Lingering()
 
@@ -146,7 +147,9 @@ final class Writer {
 
   /// Waits a moment for the next write of whom the last one was done for, as long as the quantum lasts.
   private func whoComesBack(_ heldFor: Duration) -> PendingWrite? {
-    guard heldFor < configuration.leaseQuantum, lingering.isWorthwhile() else { return nil }
+    guard heldFor < configuration.leaseQuantum else { return nil }
+    if gate.lookForWork(), let write = gate.take() { return write }
+    guard lingering.isWorthwhile() else { return nil }
     let hasCome = gate.waitForWork(atMost: Lingering.span)
     lingering.ended(withWrite: hasCome)
     return hasCome ? gate.take() : nil
@@ -243,11 +246,14 @@ final class Writer {
         if case BoutiqueError.fileReplaced = translated { hub.fail(translated) }
         result = .failure(translated)
       }
-      if let caller = write.end() { callers.append((caller, result)) }
+      if let caller = write.end() { callers.append((write, caller, result)) }
     }
     group.removeAll()
     // One right after the other: a thread of the pool that is woken for the first finds the rest there.
-    for (caller, result) in callers { caller.resume(with: result) }
+    for (write, caller, result) in callers {
+      caller.resume(with: result)
+      write.didResume()
+    }
     callers.removeAll(keepingCapacity: true)
   }
 
