@@ -14,7 +14,7 @@ import Testing
   }
 
   /// Whether there are places at all: with one thread nothing runs in place.
-  private static var hasPlaces: Bool { sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 }
+  private static var hasPlaces: Bool { PlaceLimit.limit > 0 }
 
   private func withDatabase(_ body: (BoutiqueDB, String) async throws -> Void) async throws {
     try await withTestDatabase { db, directory in
