@@ -202,8 +202,8 @@ final class ChangeLogWriter {
     let chainedFrom = start?.counterBefore ?? counterBefore
     try insert.bind(chainedFrom.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 5)
     try insert.bind(counterAfter.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 6)
-    try insert.bind(summary.tablesJSON, at: 7)
-    try insert.bind(summary.changesJSON, at: 8)
+    try insert.bind(utf8: summary.tablesJSON, at: 7)
+    try insert.bind(utf8: summary.changesJSON, at: 8)
     try insert.bind(continuity.map { SQLiteValue.integer($0) } ?? .null, at: 9)
     try insert.run()
     if head == 0 { try CaptureSchema.noteFirstRow(on: sqlite) }
