@@ -7,24 +7,26 @@ import Synchronization
 /// whoever waits for one looks for it a moment first, never longer than about what sleeping costs: at worst
 /// that is doubled, and only as often as it pays. What happened the last times decides: after a wait in vain
 /// twice as many chances as before are let go by. On one processor there is nothing to wait for.
-final class BriefWait: Sendable {
+package final class BriefWait: Sendable {
   private static let most = 1024
-  /// Whether two threads can run at the same time at all.
-  private static let isOfUse = Processor.count > 1
-
   private let span: Int64
   // Several threads may read and write both; what gets lost by that is a chance more or less.
   private let misses = Atomic(0)
   private let skips = Atomic(0)
 
+  /// Whether two threads can run at the same time at all.
+  package let isOfUse = Processor.count > 1
+
+  /// Makes one that nothing is known of yet.
+  ///
   /// - Parameter span: how long a wait is at most.
-  init(atMost span: Duration) { self.span = span.nanosecondsClamped }
+  package init(atMost span: Duration) { self.span = span.nanosecondsClamped }
 
   /// Waits, if it is likely to pay, until something has happened.
   ///
   /// - Returns: whether it has; also false when it does not pay to wait.
-  func wait(until hasHappened: () -> Bool) -> Bool {
-    guard Self.isOfUse else { return false }
+  package func wait(until hasHappened: () -> Bool) -> Bool {
+    guard isOfUse else { return false }
     let left = skips.load(ordering: .relaxed)
     guard left <= 0 else {
       skips.store(left - 1, ordering: .relaxed)

@@ -17,6 +17,8 @@ final class WriteGate: Sendable {
     var isServing = false
     /// Whether the writer thread wants the lease for a background write, and has said so to others.
     var isYielding = false
+    /// Whether the writer thread has its turn and has done with a write.
+    var isReady = false
   }
 
   /// What the head of the line is to somebody who has a transaction open.
@@ -30,8 +32,10 @@ final class WriteGate: Sendable {
   private let monitor = Monitor(State())
   /// How many writes have come, for the writer thread while it looks for one without the lock.
   private let arrivals = Atomic(0)
-  /// A caller's look for the end of its write. Half as long again as a write of some rows and its commit take,
-  /// and about what it costs to suspend the caller's task and to resume it (docs/writing.md).
+  /// A caller's look for the end of its write.
+  ///
+  /// Half as long again as a write of some rows and its commit take, and about what it costs to suspend the
+  /// caller's task and to resume it (docs/writing.md).
   private let callersWait = BriefWait(atMost: .microseconds(40))
   /// The writer thread's look for the next write.
   private let writersWait = BriefWait(atMost: .microseconds(20))
@@ -54,22 +58,22 @@ final class WriteGate: Sendable {
 
   /// Adds a write at the end of the line.
   ///
-  /// Where it is the only one, and so likely to be done in a moment, the thread looks for its end for at most
-  /// some tens of microseconds, if that has paid before (`BriefWait`).
+  /// Where it is the only one and the writer thread has its turn, so that it is likely to be done in a moment,
+  /// the calling thread looks for its end for at most some tens of microseconds, if that has paid before
+  /// (`BriefWait`).
   ///
   /// - Parameter isOver: whether its caller has been resumed.
   func submit(_ write: PendingWrite, thenWaiting isOver: () -> Bool = { true }) {
     let rank =
       write.priority == .normal ? write.enqueued : write.enqueued.advanced(by: aging)
-    let (refused, timer, hurry, isAlone) = monitor.updateOne {
+    let (refused, timer, hurry, runsAtOnce) = monitor.updateOne {
       state -> (Bool, MonotonicTime?, Bool, Bool) in
       guard !state.isClosed else { return (true, nil, false, false) }
       state.line.append(write, write.priority, rank: rank)
       arrivals.wrappingAdd(1, ordering: .releasing)
       // The common write runs at once; only one that finds others before it needs the clock.
       var timer: MonotonicTime?
-      let isAlone = !state.isServing && state.line.count == 1
-      if !isAlone {
+      if state.isServing || state.line.count > 1 {
         let due =
           state.timerDue == nil ? state.line.all.map(\.deadline).min() : write.deadline
         if let due, state.timerDue.map({ due < $0 }) ?? true {
@@ -79,13 +83,13 @@ final class WriteGate: Sendable {
       }
       let hurry = state.isYielding && write.priority == .normal
       if hurry { state.isYielding = false }
-      return (false, timer, hurry, isAlone)
+      return (false, timer, hurry, state.isReady && state.line.count == 1)
     }
     if refused { write.giveUp(BoutiqueError.closed(path: path)) }
     if let timer { scheduleExpiry(at: timer) }
     // The lease is waited for with less right than this write has.
     if hurry { wakeLeaseWaiter() }
-    if isAlone, write.priority == .normal { _ = callersWait.wait(until: isOver) }
+    if runsAtOnce, write.priority == .normal { _ = callersWait.wait(until: isOver) }
   }
 
   /// Blocks the writer thread until a write waits, and returns it without taking it out.
@@ -99,6 +103,10 @@ final class WriteGate: Sendable {
       return state.isClosed ? .some(nil) : nil
     } ?? nil
   }
+
+  /// Says that the next write would run at once: the writer thread has its turn among processes and has done
+  /// with one write; or that it would not.
+  func noteReady(_ isReady: Bool) { monitor.withLock { $0.isReady = isReady } }
 
   /// Lets the writer thread look for the next write for some microseconds, without sleeping, if that has paid
   /// before.
@@ -145,6 +153,7 @@ final class WriteGate: Sendable {
       while let write = state.line.removeFirst() {
         if write.begin() {
           state.isServing = true
+          state.isReady = false
           return write
         }
       }

@@ -47,6 +47,8 @@ final class Writer {
     [(PendingWrite, UnsafeContinuation<Void, any Error>, Result<Void, any Error>)] = []
   private let facts: TurnFacts
   private var lingering = Lingering()
+  /// A turn ends after that when nothing waits: at the beginning of one the lock file is compared with its path.
+  private static let longestTurn = Duration.milliseconds(20)
 
   init(
     sqlite: Connection, limits: StatementLimits, log: ChangeLogWriter, collector: ChangeCollector,
@@ -142,12 +144,14 @@ final class Writer {
       if turn.shouldHandOver(nextYields: gate.nextYields) { break }
       turn.renew()
     }
+    gate.noteReady(false)
     turn.finish()
   }
 
-  /// Waits a moment for the next write of whom the last one was done for, as long as the quantum lasts.
+  /// Waits a moment for the next write of whom the last one was done for, as long as the quantum lasts, or,
+  /// since nobody else wants the lease then, a while longer.
   private func whoComesBack(_ heldFor: Duration) -> PendingWrite? {
-    guard heldFor < configuration.leaseQuantum else { return nil }
+    guard heldFor < max(configuration.leaseQuantum, Self.longestTurn) else { return nil }
     if gate.lookForWork(), let write = gate.take() { return write }
     guard lingering.isWorthwhile() else { return nil }
     let hasCome = gate.waitForWork(atMost: Lingering.span)
@@ -157,7 +161,8 @@ final class Writer {
 
   private func serve() {
     facts.forget()
-    while let write = gate.take() {
+    defer { gate.noteReady(false) }
+    while let write = gate.take() ?? (gate.lookForWork() ? gate.take() : nil) {
       conclude(perform(write) { _ in false })
       checkpointer.runIfDue(on: sqlite, limits: limits) { isLogWhole }
     }
@@ -249,6 +254,8 @@ final class Writer {
       if let caller = write.end() { callers.append((write, caller, result)) }
     }
     group.removeAll()
+    // Before it can come back. Where several are resumed their threads have better things to do than to look.
+    if callers.count == 1 { gate.noteReady(true) }
     // One right after the other: a thread of the pool that is woken for the first finds the rest there.
     for (write, caller, result) in callers {
       caller.resume(with: result)
