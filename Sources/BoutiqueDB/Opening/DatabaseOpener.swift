@@ -179,12 +179,11 @@ struct DatabaseOpener {
     let collector = ChangeCollector(
       limits: .init(rows: configuration.captureRowLimit, bytes: configuration.captureByteLimit),
       shapes: shapes)
-    // The connection holds the collector.
-    collector.readSchema = { [weak sqlite] in
-      sqlite.flatMap { try? SchemaDifference.objects(on: $0) }
-    }
-    collector.schemaMayFail = { [weak sqlite] in
-      sqlite.map(CaptureSchema.mayFailWithoutUndoing) ?? true
+    // The connection holds the collector, which works for nobody else and so ends before it. Not weakly: once a
+    // weak reference was made, each retain and release of the connection takes several times as long.
+    collector.readSchema = { [unowned sqlite] in try? SchemaDifference.objects(on: sqlite) }
+    collector.schemaMayFail = { [unowned sqlite] in
+      CaptureSchema.mayFailWithoutUndoing(sqlite)
     }
     log.onAppend = { [unowned collector] first in
       try ImageLog.write(collector, first: first, on: sqlite)

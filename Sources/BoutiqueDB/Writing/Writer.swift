@@ -89,7 +89,9 @@ final class Writer {
 
   /// Serves writes until the gate is closed and empty.
   func run() {
-    while let first = gate.waitForWork() {
+    // Of the opening nobody has been told, and nobody has asked.
+    hub.didTell { nil }
+    while let first = nextWork() {
       guard let coordination, !first.isRead, !Sabotage.noLease.isOn else {
         serve()
         continue
@@ -115,6 +117,16 @@ final class Writer {
         first.giveUp(failure)
       }
     }
+  }
+
+  /// Waits for the next write.
+  private func nextWork() -> PendingWrite? {
+    if hub.isOffering {
+      // The pool may have other things to do than to resume the caller.
+      _ = gate.waitForWork(atMost: .microseconds(200))
+      hub.withdrawOffer()
+    }
+    return gate.waitForWork()
   }
 
   private func serve(_ turn: consuming WriteTurn) {
@@ -190,6 +202,7 @@ final class Writer {
   /// - Parameter mustHandOver: whether the turn is over if a write comes next that yields, or does not.
   /// - Returns: what was committed, or nil when nothing was changed.
   private func perform(_ write: PendingWrite, mustHandOver: (Bool) -> Bool) -> ChangeSet? {
+    hub.withdrawOffer()
     switch write.work {
     case .read(let work):
       work.run(on: sqlite, limits: limits, isShared: true)
@@ -228,8 +241,9 @@ final class Writer {
     if let change {
       // What foreign programs did before comes first.
       if let adopted = log.adopted { hub.publish(adopted) }
-      hub.publish(change)
+      hub.publish(change, offering: true)
     }
+    hub.didTell { sqlite.walIndexHeader()?.change }
     for (write, result) in group.members {
       var result = result
       if case .failure(let error) = result {
@@ -299,7 +313,17 @@ final class Writer {
       ? try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
       : try log.appendNothing()
     FaultPoint.reach(.beforeCommit)
-    try transaction().commit()
+    // Without a change nobody is told of the foreign commits that may have been found.
+    if change != nil { hub.ownCommit.begin() }
+    do {
+      try transaction().commit()
+    } catch {
+      hub.ownCommit.didWrite()
+      // Others' writes to the log may have been taken for ours.
+      hub.wake(.writeAheadLog)
+      throw error
+    }
+    hub.ownCommit.didWrite()
     log.didCommit(change)
     return change
   }
