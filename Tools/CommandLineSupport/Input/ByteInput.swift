@@ -69,6 +69,29 @@ package final class ByteInput {
     return buffer[position]
   }
 
+  /// Takes the bytes up to one of `stops`, as far as the buffer has them; none where it is empty.
+  ///
+  /// - Parameter body: gets what is taken, valid during the call, and whether it is all ASCII; says whether to take it.
+  @inline(__always)
+  func takeRun(
+    until stops: ByteSet, _ body: (UnsafeBufferPointer<UInt8>, _ isASCII: Bool) -> Bool
+  ) {
+    let taken = buffer.withUnsafeBufferPointer { buffer in
+      var end = position
+      var seen: UInt8 = 0
+      while end < buffer.count, !stops.contains(buffer[end]) {
+        seen |= buffer[end]
+        end += 1
+      }
+      guard end > position,
+        body(UnsafeBufferPointer(rebasing: buffer[position..<end]), seen < 0x80)
+      else { return 0 }
+      return end - position
+    }
+    position += taken
+    bytesRead += Int64(taken)
+  }
+
   /// A failed `read`.
   struct ReadFailure: Error {
     let errno: Int32
@@ -96,6 +119,25 @@ package final class ByteInput {
       if let failure { throw ReadFailure(errno: failure) }
     }
     return !buffer.isEmpty
+  }
+}
+
+/// A set of ASCII characters.
+struct ByteSet: Sendable {
+  private var low: UInt64 = 0
+  private var high: UInt64 = 0
+
+  init(_ bytes: [UInt8]) {
+    for byte in bytes where byte < 0x80 {
+      let bit = UInt64(1) << UInt64(byte & 63)
+      if byte < 64 { low |= bit } else { high |= bit }
+    }
+  }
+
+  @inline(__always)
+  func contains(_ byte: UInt8) -> Bool {
+    guard byte < 0x80 else { return false }
+    return (byte & 64 == 0 ? low : high) &>> UInt64(byte & 63) & 1 != 0
   }
 }
 

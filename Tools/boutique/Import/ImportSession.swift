@@ -51,7 +51,7 @@ final class ImportSession: Sendable {
       }
       var source = try file.rows(try file.open())
       var inference = TypeInference(columns: source.columns ?? [])
-      while let row = try source.next() { inference.add(row) }
+      try source.infer(into: &inference)
       return inference
     }
   }
@@ -82,15 +82,25 @@ final class ImportSession: Sendable {
       guard state.count == 0 else { throw CommandFailure("the import was begun twice") }
       var inserter = RowInserter(
         table: try plan.table(isFirst: true, on: connection), on: connection)
-      while let row = try Self.next(&state, plan) {
+      while plan.isSampled || !state.pending.isEmpty, let row = try Self.next(&state, plan) {
         try inserter.insert(row)
-        state.count += 1
-        if state.count.isMultiple(of: 256) {
-          try connection.checkCancellation()
-          report(state)
-        }
+        try inserted(&state.count, state.source.bytesRead, on: connection)
+      }
+      var count = state.count
+      defer { state.count = count }
+      try state.source.insertAll(with: &inserter) { bytesRead in
+        try inserted(&count, bytesRead, on: connection)
       }
     }
+  }
+
+  private func inserted(
+    _ count: inout Int, _ bytesRead: Int64, on connection: BoutiqueConnection
+  ) throws {
+    count += 1
+    guard count.isMultiple(of: 256) else { return }
+    try connection.checkCancellation()
+    progress?.update(count: Int64(count), bytes: bytesRead)
   }
 
   // MARK: Rows in batches
