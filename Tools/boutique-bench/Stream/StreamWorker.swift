@@ -46,7 +46,7 @@ struct StreamWorker: Sendable {
       }
       done = numbers.upperBound
     }
-    try await db.checkpoint(.truncate)
+    _ = try await db.checkpoint(.truncate)
     _ = try await link.awaitStart()
     var figures: [String: [Int64]] = [:]
     for work in StreamWork.allCases {

@@ -75,11 +75,11 @@ final class RowDecoder: Decoder {
   private func instance<Model: BlackbirdModel>(_ type: Model.Type) throws -> Model {
     reading.pointee.track.position = 0
     reading.pointee.origin = ColumnOrigin(savedIn: database)
+    // Handed on as it is: a copy would retain and release every column.
+    if table.decodesEveryColumn { return try Model(from: self) }
     let instance = try Model(from: self)
-    if !table.decodesEveryColumn {
-      // Its own `init(from:)` has set columns, which are then taken for changed.
-      for column in table.columns(of: instance) { column.origin.markSaved(in: database) }
-    }
+    // Its own `init(from:)` has set columns, which are then taken for changed.
+    for column in table.columns(of: instance) { column.origin.markSaved(in: database) }
     return instance
   }
 
