@@ -50,7 +50,8 @@ extension PreparedStatement {
 
   /// Binds a copy of UTF-8 to a parameter as text; no bytes are the empty text.
   package func bind(text: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
-    try check(boutique_sqlite_bind_text(pointer, index, text.baseAddress, UInt64(text.count)), index)
+    try check(
+      boutique_sqlite_bind_text(pointer, index, text.baseAddress, UInt64(text.count)), index)
   }
 
   /// Binds bytes to a parameter; no bytes are an empty blob and not NULL.

@@ -4,11 +4,11 @@ import Foundation
 import TestDatabase
 import Testing
 
-private enum Level: Int, BlackbirdIntegerEnum { case low, high }
-private enum Color: String, BlackbirdStringEnum { case red, blue }
+private enum Grade: Int, BlackbirdIntegerEnum { case low, high }
+private enum Tint: String, BlackbirdStringEnum { case red, blue }
 
 /// A column of every kind.
-private struct Everything: BlackbirdModel {
+private struct EveryKind: BlackbirdModel {
   @BlackbirdColumn var id: Int
   @BlackbirdColumn var small: Int8
   @BlackbirdColumn var unsigned: UInt64
@@ -20,23 +20,25 @@ private struct Everything: BlackbirdModel {
   @BlackbirdColumn var date: Date
   @BlackbirdColumn var url: URL
   @BlackbirdColumn var uuid: UUID
-  @BlackbirdColumn var level: Level
-  @BlackbirdColumn var color: Color
+  @BlackbirdColumn var level: Grade
+  @BlackbirdColumn var color: Tint
   @BlackbirdColumn var list: [String]
   @BlackbirdColumn var perhapsNumber: Int?
   @BlackbirdColumn var perhapsText: String?
   @BlackbirdColumn var perhapsData: Data?
-  @BlackbirdColumn var perhapsLevel: Level?
+  @BlackbirdColumn var perhapsLevel: Grade?
 
-  static func make(_ id: Int) -> Everything {
-    Everything(
-      id: id, small: Int8(id % 100), unsigned: UInt64(id) << 33, flag: id % 2 == 0,
+  static func make(_ id: Int) -> EveryKind {
+    let isEven = id % 2 == 0
+    let isNil = id % 3 == 0
+    return EveryKind(
+      id: id, small: Int8(id % 100), unsigned: UInt64(id) << 33, flag: isEven,
       double: Double(id) / 3, float: Float(id) / 7, text: "é\u{0}\(id)",
       data: Data([0, UInt8(id % 256)]), date: Date(timeIntervalSince1970: Double(id) + 0.5),
-      url: URL(filePath: "/\(id)"), uuid: UUID(), level: id % 2 == 0 ? .low : .high,
-      color: id % 2 == 0 ? .red : .blue, list: (0..<id % 4).map { "\($0)" },
-      perhapsNumber: id % 3 == 0 ? nil : id, perhapsText: id % 3 == 0 ? nil : "",
-      perhapsData: id % 3 == 0 ? nil : Data(), perhapsLevel: id % 3 == 0 ? nil : .high)
+      url: URL(filePath: "/\(id)"), uuid: UUID(), level: isEven ? .low : .high,
+      color: isEven ? .red : .blue, list: (0..<id % 4).map { "\($0)" },
+      perhapsNumber: isNil ? nil : id, perhapsText: isNil ? nil : "",
+      perhapsData: isNil ? nil : Data(), perhapsLevel: isNil ? nil : .high)
   }
 }
 
@@ -108,18 +110,18 @@ private struct ByValue: BlackbirdModel {
 
   @Test func `columns of every kind come back as they were written, by either way`() async throws {
     try await withBlackbird { db, _ in
-      let written = (0..<24).map { Everything.make($0) }
+      let written = (0..<24).map { EveryKind.make($0) }
       try await db.transaction { core in
         for item in written { try item.writeIsolated(to: db, core: core) }
       }
-      #expect(try await Everything.read(from: db, orderBy: .ascending(\.$id)) == written)
+      #expect(try await EveryKind.read(from: db, orderBy: .ascending(\.$id)) == written)
       for item in written {
-        #expect(try await Everything.read(from: db, id: item.id) == item)
-        #expect(try await readByCodable(Everything.self, from: db, id: item.id) == item)
+        #expect(try await EveryKind.read(from: db, id: item.id) == item)
+        #expect(try await readByCodable(EveryKind.self, from: db, id: item.id) == item)
       }
       // In JSON as ever: a column is its value there.
       let json = try JSONEncoder().encode(written)
-      #expect(try JSONDecoder().decode([Everything].self, from: json) == written)
+      #expect(try JSONDecoder().decode([EveryKind].self, from: json) == written)
     }
   }
 
@@ -134,23 +136,23 @@ private struct ByValue: BlackbirdModel {
     assignment: String
   ) async throws {
     try await withBlackbird { db, _ in
-      try await Everything.make(1).write(to: db)
+      try await EveryKind.make(1).write(to: db)
       // Without the types that columns have, so that the value stays what it is.
-      let columns = try await db.columns(of: "Everything").joined(separator: ", ")
+      let columns = try await db.columns(of: "EveryKind").joined(separator: ", ")
       try await db.execute(
         """
-        CREATE TABLE loose (\(columns)); INSERT INTO loose SELECT * FROM Everything;
+        CREATE TABLE loose (\(columns)); INSERT INTO loose SELECT * FROM EveryKind;
         UPDATE loose SET \(assignment)
         """)
-      func text(_ read: () async throws -> [Everything]) async -> String {
+      func text(_ read: () async throws -> [EveryKind]) async -> String {
         do { return "\(try await read())" } catch { return "\(error)" }
       }
       let short = await text {
-        try await Everything.read(
+        try await EveryKind.read(
           from: db, sqlWhere: "0 UNION ALL SELECT \(columns) FROM loose WHERE 1 = ?", 1)
       }
       let codable = await text {
-        try await Everything.read(
+        try await EveryKind.read(
           from: db, sqlWhere: "0 UNION ALL SELECT \(columns) FROM loose WHERE 1 = :one",
           arguments: [":one": 1])
       }
@@ -185,16 +187,16 @@ private struct ByValue: BlackbirdModel {
   @Test func `tasks that read models side by side do not get in each other's way`() async throws {
     try await withBlackbird { db, _ in
       try await db.transaction { core in
-        for id in 0..<200 { try Everything.make(id).writeIsolated(to: db, core: core) }
+        for id in 0..<200 { try EveryKind.make(id).writeIsolated(to: db, core: core) }
       }
       try await Backwards(id: 1, first: "a", second: "b", third: nil).write(to: db)
       try await withThrowingTaskGroup { group in
         for task in 0..<16 {
           group.addTask {
             for _ in 0..<5 {
-              let items = try await Everything.read(from: db)
+              let items = try await EveryKind.read(from: db)
               #expect(items.allSatisfy { $0.text.hasSuffix("\($0.id)") })
-              #expect(try await Everything.read(from: db, id: task)?.id == task)
+              #expect(try await EveryKind.read(from: db, id: task)?.id == task)
               #expect(try await Backwards.read(from: db, id: 1)?.first == "a")
             }
           }

@@ -10,7 +10,10 @@ package final class ByteInput {
   private static let bufferSize = 128 * 1024
 
   private var source: Source
-  private var buffer: [UInt8] = []
+  // Memory of its own: an array's would be checked, retained and released for every byte.
+  private let buffer: UnsafeMutableBufferPointer<UInt8>
+  /// How much of the buffer is filled.
+  private var end = 0
   private var position = 0
 
   /// The number of bytes taken out so far.
@@ -19,14 +22,17 @@ package final class ByteInput {
   /// Reads a descriptor; `closes` says whether it is closed with this object.
   package init(fileDescriptor: Int32, closes: Bool) {
     source = .descriptor(fileDescriptor, closes: closes)
+    buffer = .allocate(capacity: Self.bufferSize)
   }
 
   /// Reads bytes in memory, in pieces of a size that tests choose.
   package init(_ bytes: [UInt8], piece: Int = 4096) {
     source = .memory(bytes, position: 0, piece: max(1, piece))
+    buffer = .allocate(capacity: max(1, piece))
   }
 
   deinit {
+    buffer.deallocate()
     if case .descriptor(let descriptor, closes: true) = source { close(descriptor) }
   }
 
@@ -51,7 +57,7 @@ package final class ByteInput {
   /// Takes the next byte; nil at the end.
   @inline(__always)
   func next() throws(ReadFailure) -> UInt8? {
-    if position == buffer.count {
+    if position == end {
       guard try refill() else { return nil }
     }
     let byte = buffer[position]
@@ -63,7 +69,7 @@ package final class ByteInput {
   /// Looks at the next byte without taking it; nil at the end.
   @inline(__always)
   func peek() throws(ReadFailure) -> UInt8? {
-    if position == buffer.count {
+    if position == end {
       guard try refill() else { return nil }
     }
     return buffer[position]
@@ -76,20 +82,18 @@ package final class ByteInput {
   func takeRun(
     until stops: ByteSet, _ body: (UnsafeBufferPointer<UInt8>, _ isASCII: Bool) -> Bool
   ) {
-    let taken = buffer.withUnsafeBufferPointer { buffer in
-      var end = position
-      var seen: UInt8 = 0
-      while end < buffer.count, !stops.contains(buffer[end]) {
-        seen |= buffer[end]
-        end += 1
-      }
-      guard end > position,
-        body(UnsafeBufferPointer(rebasing: buffer[position..<end]), seen < 0x80)
-      else { return 0 }
-      return end - position
+    let start = position
+    var next = start
+    var seen: UInt8 = 0
+    while next < end, !stops.contains(buffer[next]) {
+      seen |= buffer[next]
+      next += 1
     }
-    position += taken
-    bytesRead += Int64(taken)
+    guard next > start,
+      body(UnsafeBufferPointer(rebasing: buffer[start..<next]), seen < 0x80)
+    else { return }
+    position = next
+    bytesRead += Int64(next - start)
   }
 
   /// A failed `read`.
@@ -99,26 +103,25 @@ package final class ByteInput {
 
   private func refill() throws(ReadFailure) -> Bool {
     position = 0
+    end = 0
     switch source {
     case .memory(let bytes, let start, let piece):
-      let end = min(bytes.count, start + piece)
-      buffer = Array(bytes[start..<end])
-      source = .memory(bytes, position: end, piece: piece)
-    case .descriptor(let descriptor, _):
-      var failure: Int32?
-      buffer = [UInt8](unsafeUninitializedCapacity: Self.bufferSize) { space, count in
-        while true {
-          let got = read(descriptor, space.baseAddress, space.count)
-          let code = errno
-          if got < 0, code == EINTR { continue }
-          count = max(0, got)
-          if got < 0 { failure = code }
-          return
-        }
+      end = min(bytes.count - start, piece)
+      bytes.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(buffer).copyMemory(
+          from: UnsafeRawBufferPointer(rebasing: $0[start..<start + end]))
       }
-      if let failure { throw ReadFailure(errno: failure) }
+      source = .memory(bytes, position: start + end, piece: piece)
+    case .descriptor(let descriptor, _):
+      while true {
+        let got = read(descriptor, buffer.baseAddress, buffer.count)
+        if got < 0, errno == EINTR { continue }
+        if got < 0 { throw ReadFailure(errno: errno) }
+        end = got
+        break
+      }
     }
-    return !buffer.isEmpty
+    return end > 0
   }
 }
 

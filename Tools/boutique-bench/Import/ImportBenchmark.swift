@@ -71,7 +71,8 @@ enum ImportBenchmark: Benchmark {
             try prepare(path, target, run)
             let words =
               program == "shell"
-              ? ["sqlite3", path, "PRAGMA synchronous = normal", ".mode csv", shellImport(file, target)]
+              ? ["sqlite3", path, "PRAGMA synchronous = normal", ".mode csv"]
+                + [shellImport(file, target)]
               : [boutique, "import", path, "items", file, "--quiet"]
                 + (target == .new ? ["--create"] : [])
             measured[program] = try Child.run(words, run).figures
@@ -137,7 +138,8 @@ enum ImportBenchmark: Benchmark {
   }
 
   /// Throws where the rows of the two databases are not the same; the shell's new table has texts only.
-  private static func compare(_ theirs: String, _ ours: String, _ rows: Int, _ run: BenchRun) throws {
+  private static func compare(_ theirs: String, _ ours: String, _ rows: Int, _ run: BenchRun) throws
+  {
     let values =
       "SELECT CAST(id AS INTEGER), name, note, CAST(price AS REAL), CAST(count AS INTEGER) FROM"
     let query = """

@@ -100,13 +100,26 @@ struct TypeInference {
   /// Does the same for the bytes of a text, most of which need not become one.
   private static func add(_ bytes: UnsafeRawBufferPointer, to column: inout Column) {
     let isNegative = bytes.first == UInt8(ascii: "-")
-    let digits = bytes.dropFirst(isNegative ? 1 : 0)
-    // Whole numbers of up to 15 digits are what they look like, for SQLite and in a double.
-    if let first = digits.first, digits.count <= 15,
-      digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
-      first != UInt8(ascii: "0") || digits.count == 1 && !isNegative
-    {
+    let zero = UInt8(ascii: "0")
+    var whole = 0
+    var fraction = 0
+    var hasPoint = false
+    for byte in bytes.dropFirst(isNegative ? 1 : 0) {
+      if byte >= zero, byte <= zero + 9 {
+        if hasPoint { fraction += 1 } else { whole += 1 }
+      } else if byte == UInt8(ascii: "."), !hasPoint {
+        hasPoint = true
+      } else {
+        whole = 0
+        break
+      }
+    }
+    let hasLeadingZero = whole > 0 && bytes[isNegative ? 1 : 0] == zero
+    if whole > 0, whole <= 15, !hasPoint, !hasLeadingZero || whole == 1 && !isNegative {
+      // Whole numbers of up to 15 digits are what they look like, for SQLite and in a double.
       column.hasInteger = true
+    } else if whole > 0, fraction > 0, whole + fraction <= 17, !hasLeadingZero || whole == 1 {
+      column.hasReal = true
     } else {
       add(.text(String(decoding: bytes, as: UTF8.self)), to: &column)
     }

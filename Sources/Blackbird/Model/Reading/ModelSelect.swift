@@ -7,6 +7,8 @@ struct ModelSelect<T: BlackbirdModel>: Sendable {
   var named: [String: SQLValue]?
   /// Whether it reads the model's table and no other, and gives the same for the same rows.
   private(set) var isRepeatable = false
+  /// Whether it reads every row of the table.
+  private(set) var readsAll = false
 
   init(sql: String, values: [SQLValue] = [], named: [String: SQLValue]? = nil) {
     self.sql = sql
@@ -20,6 +22,7 @@ struct ModelSelect<T: BlackbirdModel>: Sendable {
     orderBy: [BlackbirdModelOrderClause<T>] = [], limit: Int? = nil, offset: Int? = nil
   ) throws {
     sql = start
+    readsAll = matching == nil && limit == nil && offset == nil
     isRepeatable = matching?.isRepeatable ?? true && orderBy.allSatisfy(\.isRepeatable)
     if let matching {
       let (condition, arguments) = try matching.compiled()
@@ -76,6 +79,7 @@ extension Blackbird.Database.Core {
         try forEachRow(select) { instances.append(try decoder.instance(T.self, of: $0.values)) }
         return instances
       }
+      if let rows = try rowCount(of: select) { instances.reserveCapacity(rows) }
       try readRows(RepeatedSQL(once: select.sql), select.values) {
         instances.append(try decoder.instance(T.self, at: $0))
       }
@@ -111,6 +115,19 @@ extension Blackbird.Database.Core {
       }
       return instances
     }
+  }
+
+  /// Returns how many rows a statement gives that reads all of a table; nil for others.
+  ///
+  /// SQLite counts a table many times quicker than it reads it, in the same snapshot. A list that grows by doubling
+  /// would be copied again and again, and have up to three times its size while it is.
+  private func rowCount<T: BlackbirdModel>(of select: ModelSelect<T>) throws -> Int? {
+    guard select.readsAll else { return nil }
+    var count: Int?
+    try readRows(RepeatedSQL(once: try use(T.self).table.statements.count), []) {
+      count = Int._restored(BlackbirdCell($0, 0))
+    }
+    return count
   }
 
   private func readRows(

@@ -86,7 +86,9 @@ final class ColumnCollector: Encoder {
   // MARK: What was collected
 
   /// What is stored for each column; valid while this object lives and collects nothing further.
-  var storedValues: UnsafeBufferPointer<SQLValue> { UnsafeBufferPointer(start: stored, count: count) }
+  var storedValues: UnsafeBufferPointer<SQLValue> {
+    UnsafeBufferPointer(start: stored, count: count)
+  }
 
   /// What is stored for each column.
   var values: [SQLValue] { Array(storedValues) }

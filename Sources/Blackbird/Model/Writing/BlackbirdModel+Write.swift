@@ -122,12 +122,14 @@ extension Blackbird.Database.Core {
   /// Inserts the row of an instance, or sets the columns that were changed.
   fileprivate func write(_ columns: ColumnCollector, _ table: ModelTable) throws {
     guard !columns.isAllChanged(in: database.id) else {
-      return _ = try run(table.statements.upsert, columns.storedValues)
+      try run(table.statements.upsert, columns.storedValues)
+      return
     }
     let changed = columns.changed(in: database.id)
     // With another key it is another row, about which nothing is known.
     guard !changed.contains(where: table.primaryKey.contains) else {
-      return _ = try run(table.statements.upsert, columns.storedValues)
+      try run(table.statements.upsert, columns.storedValues)
+      return
     }
     let values = columns.storedValues
     if try run(
