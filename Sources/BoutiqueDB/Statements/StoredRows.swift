@@ -37,11 +37,7 @@ extension BoutiqueConnection {
     let before = sqlite.totalChanges
     let statement = try bound(sql, values)
     defer { statement.reset() }
-    do {
-      while try statement.step() {}
-    } catch {
-      throw failure(error)
-    }
+    while try step(statement) {}
     guard sqlite.totalChanges != before else { return 0 }
     return Int(sqlite.changes)
   }
@@ -54,23 +50,15 @@ extension BoutiqueConnection {
   package func run(
     _ sql: RepeatedSQL, count: Int, text: (_ index: Int) -> UnsafeRawBufferPointer?
   ) throws {
-    let statement = try statement(sql.text, number: sql.number)
-    defer { statement.reset() }
-    do {
-      guard count == statement.parameterCount else {
-        throw BoutiqueError.argumentCount(count, statement)
+    let statement = try bound(sql, count: count) { index, parameters in
+      if let bytes = text(index) {
+        parameters.append(utf8: bytes)
+      } else {
+        parameters.append(.null)
       }
-      for index in 0..<count {
-        if let bytes = text(index) {
-          try statement.bind(text: bytes, at: Int32(index + 1))
-        } else {
-          try statement.bindNull(at: Int32(index + 1))
-        }
-      }
-      while try statement.step() {}
-    } catch {
-      throw failure(error)
     }
+    defer { statement.reset() }
+    while try step(statement) {}
   }
 
   /// Calls `body` with each row, as it lies in memory: the number of columns, then for each column three words,
@@ -101,17 +89,26 @@ extension BoutiqueConnection {
   private func bound(
     _ sql: RepeatedSQL, _ values: UnsafeBufferPointer<SQLValue>
   ) throws -> PreparedStatement {
+    let statement = try bound(sql, count: values.count) { $1.append(values[$0]) }
+    if recordsValues { willRun(statement, values: Array(values)) }
+    return statement
+  }
+
+  private func bound(
+    _ sql: RepeatedSQL, count: Int, _ append: (Int, inout ParameterWriter) -> Void
+  ) throws -> PreparedStatement {
     let statement = try statement(sql.text, number: sql.number)
     do {
-      guard values.count == statement.parameterCount else {
-        throw BoutiqueError.argumentCount(values.count, statement)
+      guard count == statement.parameterCount else {
+        throw BoutiqueError.argumentCount(count, statement)
       }
-      for index in values.indices { try statement.bind(values[index], at: Int32(index + 1)) }
+      var parameters = ParameterWriter(statement, values: count)
+      for index in 0..<count { append(index, &parameters) }
+      try parameters.bind()
     } catch {
       statement.reset()
       throw failure(error)
     }
-    if recordsValues { willRun(statement, values: Array(values)) }
     return statement
   }
 }

@@ -10,7 +10,7 @@ enum Program {
     [
       BenchmarkEntry(ContentionBenchmark.self), BenchmarkEntry(HandoverBenchmark.self),
       BenchmarkEntry(WaitingBenchmark.self), BenchmarkEntry(LiveBenchmark.self),
-      BenchmarkEntry(ListBenchmark.self),
+      BenchmarkEntry(IdleBenchmark.self), BenchmarkEntry(ListBenchmark.self),
       BenchmarkEntry(CaptureBenchmark.self), BenchmarkEntry(StoreBenchmark.self),
       BenchmarkEntry(RowsBenchmark.self), BenchmarkEntry(ModelsBenchmark.self),
       BenchmarkEntry(StreamBenchmark.self), BenchmarkEntry(ImportBenchmark.self),
