@@ -19,6 +19,9 @@ import Testing
     ["list", "--rows=100,300", "--samples=5", "--pause=0.001"],
     ["store", "--items=50", "--singles=5"],
     ["capture", "--transactions=5", "--bulk-transactions=2", "--bulk-rows=10"],
+    ["models", "--rows=50", "--keys=10"],
+    ["stream", "--megabytes=1"],
+    ["import", "--rows=50"],
   ]
 
   @Test(arguments: smallest)

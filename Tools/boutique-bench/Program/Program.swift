@@ -12,7 +12,8 @@ enum Program {
       BenchmarkEntry(WaitingBenchmark.self), BenchmarkEntry(LiveBenchmark.self),
       BenchmarkEntry(IdleBenchmark.self), BenchmarkEntry(ListBenchmark.self),
       BenchmarkEntry(CaptureBenchmark.self), BenchmarkEntry(StoreBenchmark.self),
-      BenchmarkEntry(RowsBenchmark.self),
+      BenchmarkEntry(RowsBenchmark.self), BenchmarkEntry(ModelsBenchmark.self),
+      BenchmarkEntry(StreamBenchmark.self), BenchmarkEntry(ImportBenchmark.self),
     ]
   }
 
