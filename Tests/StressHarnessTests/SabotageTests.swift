@@ -15,7 +15,7 @@ struct SabotageTests {
     for trial in SabotageTrial.all { #expect(Workloads.named(trial.workload) != nil, "\(trial)") }
   }
 
-  @Test(arguments: SabotageTrial.all.filter(\.isSteady))
+  @Test(arguments: SabotageTrial.all)
   func `a known bug is found`(_ trial: SabotageTrial) async throws {
     var others: [StressHistory.Violation] = []
     for attempt in 0..<trial.tries {
