@@ -18,7 +18,8 @@ package struct RecordedRun: Sendable {
       run = RunContext(plan: try RunPlan.read(planFile), directory: directory, program: program)
       run.faults = faults
     } catch {
-      throw StressError(text: "\(directory) is not the directory of a run: \(FileProblem.text(error))")
+      throw StressError(
+        text: "\(directory) is not the directory of a run: \(FileProblem.text(error))")
     }
   }
 

@@ -120,7 +120,9 @@ package actor StressRun {
       for worker in workers.values { worker.send("go") }
       let disturbing = Task { try await self.disturb(faults, children, from: began, progress) }
       self.disturbing = disturbing
-      if isInterrupted || voidReason != nil || finished.count == run.plan.processes { disturbing.cancel() }
+      if isInterrupted || voidReason != nil || finished.count == run.plan.processes {
+        disturbing.cancel()
+      }
       do {
         try await disturbing.value
       } catch is CancellationError {

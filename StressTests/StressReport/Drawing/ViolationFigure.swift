@@ -107,7 +107,8 @@ struct ViolationFigure {
 
   /// The drawing; `number` keeps the names of its arrow heads apart from those of others on the page.
   func svg(number: Int) -> String {
-    let height = (boxes.map(\.bottom).max() ?? Self.head) + 14
+    // The last label may stand below the last box.
+    let height = (boxes.map(\.bottom).max() ?? Self.head) + 14 + Double(min(edges.count, 4)) * 4
     var canvas = Canvas(
       width: left(of: lanes.count), height: height,
       title: "minimal history of \(boxes.count) operations in \(lanes.count) lanes")
@@ -127,11 +128,62 @@ struct ViolationFigure {
     // Behind the boxes, so that an arrow to a far lane covers no text; its label stands beside its beginning.
     let labels = edges.indices.map { addArrow($0, to: &canvas, marker) }
     for box in boxes { add(box, to: &canvas) }
-    for (index, place) in labels.enumerated() {
-      let reason = Markup.shortened(edges[index].reason, to: 10)
-      canvas.text("\(index + 1) \(reason)", x: place.x, y: place.y, "halo", anchor: .middle)
+    for label in Self.apart(zip(edges, labels).enumerated().map { label($0, $1.0, at: $1.1) }) {
+      canvas.text(label.text, x: label.x, y: label.y, "halo", anchor: .middle)
     }
     return canvas.svg
+  }
+
+  // MARK: Labels
+
+  /// What an arrow says, by the middle of its foot.
+  struct Label {
+    let text: String
+    let x: Double
+    var y: Double
+
+    /// About what a letter of the drawing's font takes; a wide one more, and a narrow one less.
+    private static let letter = 6.6
+    static let height = 14.0
+    var width: Double { Double(text.count) * Self.letter + 6 }
+
+    func overlaps(_ other: Label) -> Bool {
+      abs(x - other.x) < (width + other.width) / 2 && abs(y - other.y) < Self.height
+    }
+  }
+
+  private func label(
+    _ index: Int, _ edge: ViolationEdge, at place: (x: Double, y: Double)
+  ) -> Label {
+    Label(
+      text: "\(index + 1) \(Markup.shortened(edge.reason, to: 10))", x: place.x,
+      y: max(place.y, Label.height))
+  }
+
+  /// The labels, each moved down until it covers none of those before it.
+  static func apart(_ labels: [Label]) -> [Label] {
+    var placed: [Label] = []
+    for label in labels {
+      var label = label
+      // Each step passes one of the others for good.
+      while let other = placed.filter({ label.overlaps($0) }).max(by: { $0.y < $1.y }) {
+        label.y = other.y + Label.height
+      }
+      placed.append(label)
+    }
+    return placed
+  }
+
+  /// How many lanes stand side by side.
+  var laneCount: Int { lanes.count }
+
+  /// Says on screens on which they do not fit that there are more lanes; empty for one.
+  var hint: String {
+    guard lanes.count > 1 else { return "" }
+    let style = lanes.count <= 3 ? "hint lanes\(lanes.count)" : "hint"
+    return Markup.element(
+      "p", "class=\"\(style)\"",
+      text: "\(lanes.count) lanes side by side: scroll sideways to see them all →")
   }
 
   private func add(_ box: Box, to canvas: inout Canvas) {
