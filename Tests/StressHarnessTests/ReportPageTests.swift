@@ -108,9 +108,9 @@ import Testing
 
   @Test func `labels of arrows do not cover each other`() {
     let labels = (0..<12).map {
-      ViolationFigure.Label(text: "\($0) ended befo…", x: $0 % 3 == 0 ? 400 : 100, y: 50)
+      ArrowLabel(text: "\($0) ended befo…", x: $0 % 3 == 0 ? 400 : 100, y: 50)
     }
-    let placed = ViolationFigure.apart(labels)
+    let placed = ArrowLabel.apart(labels)
     #expect(placed.count == labels.count)
     for (index, label) in placed.enumerated() {
       #expect(!placed[..<index].contains { label.overlaps($0) }, "\(label)")

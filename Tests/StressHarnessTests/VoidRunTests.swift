@@ -32,10 +32,12 @@ import Testing
     let told = Mutex<[HistoryLogError]>([])
     let log = try HistoryLog(path: path, process: 1) { error in told.withLock { $0.append(error) } }
     let operation = log.begin("write", [])
-    #expect(told.withLock(\.isEmpty))
+    let before = told.withLock { $0 }
+    #expect(before.isEmpty)
     close(reader)
     log.end(operation, .done)
-    #expect(told.withLock { $0 } == [HistoryLogError(path: path, code: EPIPE)])
+    let after = told.withLock { $0 }
+    #expect(after == [HistoryLogError(path: path, code: EPIPE)])
   }
 }
 

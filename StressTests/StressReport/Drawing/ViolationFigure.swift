@@ -128,7 +128,8 @@ struct ViolationFigure {
     // Behind the boxes, so that an arrow to a far lane covers no text; its label stands beside its beginning.
     let labels = edges.indices.map { addArrow($0, to: &canvas, marker) }
     for box in boxes { add(box, to: &canvas) }
-    for label in Self.apart(zip(edges, labels).enumerated().map { label($0, $1.0, at: $1.1) }) {
+    for label in ArrowLabel.apart(zip(edges, labels).enumerated().map { label($0, $1.0, at: $1.1) })
+    {
       canvas.text(label.text, x: label.x, y: label.y, "halo", anchor: .middle)
     }
     return canvas.svg
@@ -136,42 +137,12 @@ struct ViolationFigure {
 
   // MARK: Labels
 
-  /// What an arrow says, by the middle of its foot.
-  struct Label {
-    let text: String
-    let x: Double
-    var y: Double
-
-    /// About what a letter of the drawing's font takes; a wide one more, and a narrow one less.
-    private static let letter = 6.6
-    static let height = 14.0
-    var width: Double { Double(text.count) * Self.letter + 6 }
-
-    func overlaps(_ other: Label) -> Bool {
-      abs(x - other.x) < (width + other.width) / 2 && abs(y - other.y) < Self.height
-    }
-  }
-
   private func label(
     _ index: Int, _ edge: ViolationEdge, at place: (x: Double, y: Double)
-  ) -> Label {
-    Label(
+  ) -> ArrowLabel {
+    ArrowLabel(
       text: "\(index + 1) \(Markup.shortened(edge.reason, to: 10))", x: place.x,
-      y: max(place.y, Label.height))
-  }
-
-  /// The labels, each moved down until it covers none of those before it.
-  static func apart(_ labels: [Label]) -> [Label] {
-    var placed: [Label] = []
-    for label in labels {
-      var label = label
-      // Each step passes one of the others for good.
-      while let other = placed.filter({ label.overlaps($0) }).max(by: { $0.y < $1.y }) {
-        label.y = other.y + Label.height
-      }
-      placed.append(label)
-    }
-    return placed
+      y: max(place.y, ArrowLabel.height))
   }
 
   /// How many lanes stand side by side.

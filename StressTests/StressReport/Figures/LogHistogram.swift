@@ -109,7 +109,7 @@ extension LogHistogram: Codable {
     for index in stride(from: 0, to: pairs.count - 1, by: 2) {
       let (bucket, number) = (pairs[index], pairs[index + 1])
       guard bucket >= counts.count, bucket < 64 * Self.bucketsInDoubling,
-        (0...(1 << 50)).contains(number)
+        (1...(1 << 50)).contains(number)
       else {
         throw DecodingError.dataCorruptedError(
           forKey: .buckets, in: container, debugDescription: "buckets are not in order")

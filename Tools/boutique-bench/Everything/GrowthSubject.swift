@@ -2,7 +2,7 @@ import Foundation
 
 /// One figure of the library at several sizes: which benchmark measures it, with which words, and where in its
 /// results the figure stands.
-struct GrowthSubject {
+struct GrowthSubject: Sendable {
   /// What it is, for a heading.
   let title: String
   /// What grows.
@@ -15,22 +15,22 @@ struct GrowthSubject {
   /// Small ones, to see that it works.
   let quickSizes: [Int]
   /// The words of the benchmark's command line for a size.
-  let words: (_ size: Int) -> [String]
+  let words: @Sendable (_ size: Int) -> [String]
   /// The lines of the drawing.
   let series: [Series]
 
   /// One line: entries of the results whose fields have these values, and the path to the number in them.
-  struct Series {
+  struct Series: Sendable {
     let name: String
     let fields: [String: String]
     /// Field names with points between; an array stands for its median.
     let path: String
     /// Makes the number what ``GrowthSubject/unit`` says.
-    let scale: (_ value: Double, _ size: Int) -> Double
+    let scale: @Sendable (_ value: Double, _ size: Int) -> Double
 
     init(
       _ name: String, _ fields: [String: String] = [:], path: String,
-      scale: @escaping (_ value: Double, _ size: Int) -> Double = { value, _ in value }
+      scale: @escaping @Sendable (_ value: Double, _ size: Int) -> Double = { value, _ in value }
     ) {
       self.name = name
       self.fields = fields
@@ -128,8 +128,8 @@ struct GrowthSubject {
       ]),
   ]
 
-  private static let micro: (Double, Int) -> Double = { value, _ in value / 1000 }
-  private static let milli: (Double, Int) -> Double = { value, _ in value / 1e6 }
+  private static let micro: @Sendable (Double, Int) -> Double = { value, _ in value / 1000 }
+  private static let milli: @Sendable (Double, Int) -> Double = { value, _ in value / 1e6 }
 }
 
 extension GrowthSubject.Series {
