@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -64,7 +66,10 @@ static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static int *guarded;
 static int guarded_used;
 static int guarded_room;
-static uint64_t generation;  // changes only in a child that still has one thread
+static uint64_t generation = 1;
+// The generation once more, in a page that the kernel empties in every child, whatever made it; NULL where the
+// kernel does not know how.
+static uint64_t *mark;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void before_fork(void) { pthread_mutex_lock(&guard); }
@@ -75,12 +80,21 @@ static void after_fork_in_child(void) {
   int saved = errno;
   for (int index = 0; index < guarded_used; index++) close(guarded[index]);
   guarded_used = 0;
-  __atomic_add_fetch(&generation, 1, __ATOMIC_SEQ_CST);
+  uint64_t next = __atomic_add_fetch(&generation, 1, __ATOMIC_SEQ_CST);
+  if (mark != NULL) __atomic_store_n(mark, next, __ATOMIC_SEQ_CST);
   pthread_mutex_unlock(&guard);
   errno = saved;
 }
 
 static void install(void) {
+  size_t size = (size_t)sysconf(_SC_PAGESIZE);
+  void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED && madvise(page, size, MADV_WIPEONFORK) == 0) {
+    mark = page;
+    *mark = generation;
+  } else if (page != MAP_FAILED) {
+    munmap(page, size);
+  }
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
@@ -169,7 +183,22 @@ void clx_guarded_close(int fd, bool unlock) {
   leave();
 }
 
-uint64_t clx_fork_generation(void) { return __atomic_load_n(&generation, __ATOMIC_RELAXED); }
+uint64_t clx_fork_generation(void) {
+  pthread_once(&once, install);
+  if (mark == NULL) return __atomic_load_n(&generation, __ATOMIC_RELAXED);
+  uint64_t known = __atomic_load_n(mark, __ATOMIC_ACQUIRE);
+  if (known != 0) return known;
+  // A child that the handler has not seen. Who is first here gives it its number; the others may have read the
+  // same `generation`, or find the mark set.
+  uint64_t next = __atomic_load_n(&generation, __ATOMIC_SEQ_CST) + 1;
+  if (__atomic_compare_exchange_n(mark, &known, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    __atomic_store_n(&generation, next, __ATOMIC_SEQ_CST);
+    return next;
+  }
+  return known;
+}
+
+bool clx_fork_generation_sees_clones(void) { return mark != NULL; }
 
 int clx_guarded_count(void) {
   enter();
@@ -289,6 +318,34 @@ int clx_run_in_fork(int (*body)(void *), void *context) {
     if (errno != EINTR) return -errno;
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int clx_run_in_clone(int (*body)(void *), void *context) {
+  long child = syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+  if (child < 0) return -errno;
+  if (child == 0) _exit(body(context) & 0x7f);
+  int status = 0;
+  while (waitpid((pid_t)child, &status, 0) < 0) {
+    if (errno != EINTR) return -errno;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int clx_processor_count(void) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+  // More processors than the set has room for.
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (int)online : 1;
+}
+
+void clx_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield");
+#endif
 }
 
 void clx_act_as_user(unsigned int user) { setfsuid((uid_t)user); }

@@ -31,28 +31,67 @@ static inline int boutique_sqlite_bind_blob(
   return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
+// Binds the first `count` parameters. Each is three words: its storage class, its bits or where in `bytes` its
+// bytes begin, and how many these are. They are not copied: they stay as they are until the bindings are cleared.
+static inline int boutique_sqlite_bind_words(
+    sqlite3_stmt *statement, int count, const uint64_t *words, const char *bytes, int *index) {
+  int code = SQLITE_OK;
+  for (*index = 1; *index <= count; ++*index, words += 3) {
+    switch (words[0]) {
+      case SQLITE_INTEGER:
+        code = sqlite3_bind_int64(statement, *index, (sqlite3_int64)words[1]);
+        break;
+      case SQLITE_FLOAT: {
+        double number;
+        memcpy(&number, &words[1], sizeof number);
+        code = sqlite3_bind_double(statement, *index, number);
+        break;
+      }
+      case SQLITE_TEXT:
+        code = sqlite3_bind_text64(
+            statement, *index, words[2] == 0 ? "" : bytes + words[1], words[2], SQLITE_STATIC,
+            SQLITE_UTF8);
+        break;
+      case SQLITE_BLOB:
+        // As above, no bytes are no NULL.
+        code = words[2] == 0
+                   ? sqlite3_bind_zeroblob(statement, *index, 0)
+                   : sqlite3_bind_blob64(
+                         statement, *index, bytes + words[1], words[2], SQLITE_STATIC);
+        break;
+      default: code = sqlite3_bind_null(statement, *index); break;
+    }
+    if (code != SQLITE_OK) return code;
+  }
+  return code;
+}
+
 // Writes a row: the number of columns, then for each its storage class, its bits or the address of its bytes,
 // and its length in bytes.
+//
+// Each column is looked up once. Its value is an unprotected one, which makes no difference on connections without
+// a mutex, as all of ours are (SQLite, "Dynamically Typed Value Object").
 static inline void boutique_sqlite_read_row(sqlite3_stmt *statement, int count, uint64_t *words) {
   *words++ = (uint64_t)count;
   for (int i = 0; i < count; i++, words += 3) {
-    int type = sqlite3_column_type(statement, i);
+    sqlite3_value *value = sqlite3_column_value(statement, i);
+    int type = sqlite3_value_type(value);
     words[0] = (uint64_t)type;
     switch (type) {
-      case SQLITE_INTEGER: words[1] = (uint64_t)sqlite3_column_int64(statement, i); break;
+      case SQLITE_INTEGER: words[1] = (uint64_t)sqlite3_value_int64(value); break;
       case SQLITE_FLOAT: {
-        double number = sqlite3_column_double(statement, i);
+        double number = sqlite3_value_double(value);
         memcpy(&words[1], &number, sizeof number);
         break;
       }
       case SQLITE_TEXT:
         // The address is asked for before the length: a conversion changes the length.
-        words[1] = (uint64_t)(uintptr_t)sqlite3_column_text(statement, i);
-        words[2] = words[1] ? (uint64_t)sqlite3_column_bytes(statement, i) : 0;
+        words[1] = (uint64_t)(uintptr_t)sqlite3_value_text(value);
+        words[2] = words[1] ? (uint64_t)sqlite3_value_bytes(value) : 0;
         break;
       case SQLITE_BLOB:
-        words[1] = (uint64_t)(uintptr_t)sqlite3_column_blob(statement, i);
-        words[2] = words[1] ? (uint64_t)sqlite3_column_bytes(statement, i) : 0;
+        words[1] = (uint64_t)(uintptr_t)sqlite3_value_blob(value);
+        words[2] = words[1] ? (uint64_t)sqlite3_value_bytes(value) : 0;
         break;
       default: break;
     }
@@ -80,6 +119,15 @@ static inline void *boutique_sqlite_journal_file(sqlite3 *db) {
   void *file = 0;
   if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK) return 0;
   return file;
+}
+
+// The size of the write-ahead log, by SQLite's own descriptor of it; -1 when the log is not open or cannot tell.
+// `rollbackJournal` as for boutique_sqlite_wal_index_region.
+static inline int64_t boutique_sqlite_log_size(sqlite3 *db, const void *rollbackJournal) {
+  sqlite3_file *log = (sqlite3_file *)boutique_sqlite_journal_file(db);
+  if (log == 0 || log == rollbackJournal || log->pMethods == 0) return -1;
+  sqlite3_int64 size = 0;
+  return log->pMethods->xFileSize(log, &size) == SQLITE_OK ? size : -1;
 }
 
 // One copy of the WAL index header, 48 bytes in native byte order ("WAL-Index Header", SQLite,

@@ -118,13 +118,15 @@ extension Connection {
       _ = sqlite3_preupdate_hook(
         database,
         { context, database, operation, databaseName, tableName, oldRowID, newRowID in
-          guard let database, let databaseName, let tableName,
-            let observer = ConnectionHooks.Box<any PreupdateObserver>.value(of: context)
-          else { return }
-          observer.willChange(
-            PreupdateChange(
-              database: database, operation: operation, databaseNamePointer: databaseName,
-              tableNamePointer: tableName, oldRowID: oldRowID, newRowID: newRowID))
+          guard let context, let database, let databaseName, let tableName else { return }
+          // The connection keeps the box until SQLite has another, so it need not be retained for each row.
+          Unmanaged<ConnectionHooks.Box<any PreupdateObserver>>.fromOpaque(context)
+            ._withUnsafeGuaranteedRef { box in
+              box.value.willChange(
+                PreupdateChange(
+                  database: database, operation: operation, databaseNamePointer: databaseName,
+                  tableNamePointer: tableName, oldRowID: oldRowID, newRowID: newRowID))
+            }
         }, box.context)
     } else {
       _ = sqlite3_preupdate_hook(database, nil, nil)

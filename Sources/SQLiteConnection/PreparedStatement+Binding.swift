@@ -48,6 +48,14 @@ extension PreparedStatement {
     try check(code, index)
   }
 
+  /// Binds bytes that are UTF-8 as text to a parameter.
+  package func bind(utf8 bytes: [UInt8], at index: Int32) throws(SQLiteError) {
+    let code = bytes.withUnsafeBytes { bytes in
+      boutique_sqlite_bind_text(pointer, index, bytes.baseAddress, UInt64(bytes.count))
+    }
+    try check(code, index)
+  }
+
   /// Binds bytes to a parameter; no bytes are an empty blob and not NULL.
   package func bind(blob: [UInt8], at index: Int32) throws(SQLiteError) {
     let code = blob.withUnsafeBytes { bytes in
@@ -73,12 +81,12 @@ extension PreparedStatement {
     }
   }
 
-  private func check(_ code: Int32, _ index: Int32) throws(SQLiteError) {
+  func check(_ code: Int32, _ index: Int32) throws(SQLiteError) {
     guard code == SQLITE_OK else { throw bindingError(code, index) }
     markInUse()
   }
 
-  private func bindingError(_ code: Int32, _ index: Int32) -> SQLiteError {
+  func bindingError(_ code: Int32, _ index: Int32) -> SQLiteError {
     guard pointer != nil else { return .closed(path: handle.path, sql: sql) }
     let message =
       switch code {

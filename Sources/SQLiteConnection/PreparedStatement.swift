@@ -61,6 +61,8 @@ package final class PreparedStatement {
   var row: UnsafeMutableBufferPointer<UInt64>?
   /// What became too small for a row; it stays until the end, since somebody may still look at it.
   var outgrownRows: [UnsafeMutableBufferPointer<UInt64>] = []
+  /// Where the values of its parameters are while they are bound, see `ParameterMemory`.
+  var parameters = ParameterMemory()
   /// When the cache handed it out last; only the cache writes it.
   var lastUse: UInt64 = 0
 
@@ -82,6 +84,7 @@ package final class PreparedStatement {
   deinit {
     for buffer in outgrownRows { buffer.deallocate() }
     row?.deallocate()
+    defer { parameters.deallocate() }
     guard let pointer else { return }
     sqlite3_finalize(pointer)
     handle.remove(self)
@@ -155,7 +158,9 @@ package final class PreparedStatement {
     forgetRow()
     guard let pointer else { return }
     sqlite3_reset(pointer)
-    if parameterCount > 0 { sqlite3_clear_bindings(pointer) }
+    guard parameterCount > 0 else { return }
+    sqlite3_clear_bindings(pointer)
+    if parameters.isLarge { parameters.deallocate() }
   }
 
   /// The step that may find a changed schema and compile the statement anew.

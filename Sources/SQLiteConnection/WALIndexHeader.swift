@@ -58,6 +58,15 @@ extension Connection {
   }
 }
 
+extension Connection {
+  /// How large the log is, by SQLite's own descriptor of it; nil when it is not open.
+  package func logSize() -> Int64? {
+    guard let database = handle.database else { return nil }
+    let size = boutique_sqlite_log_size(database, rollbackJournal)
+    return size < 0 ? nil : size
+  }
+}
+
 /// What tells one commit from every other, in the log that all connections share.
 package struct WALCommitMark: Hashable, Sendable {
   private let words: (UInt64, UInt64, UInt64, UInt64)

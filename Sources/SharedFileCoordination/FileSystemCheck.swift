@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import Synchronization
 
 /// Tells whether a directory lies where several processes can share a database.
 ///
@@ -15,11 +16,26 @@ package enum FileSystemCheck {
     package var refusal: String?
   }
 
+  /// A file system that was found to do.
+  ///
+  /// Device numbers of file systems without a device are given anew once one is unmounted; then the kind
+  /// differs, or it is as good as the one before.
+  private struct Known: Hashable {
+    var device: UInt64
+    var magic: UInt64
+  }
+
+  private static let known = Mutex<Set<Known>>([])
+
   /// Throws when several processes cannot share a database in a directory.
+  ///
+  /// What does is remembered as long as the process lives.
   package static func check(directory: String) throws(CoordinationError) {
     var magic: UInt64 = 0
     let result = clx_statfs_magic(directory, &magic)
     if result != 0 { throw error(-result, directory: directory) }
+    let found = FileIdentity.of(path: directory).map { Known(device: $0.device, magic: magic) }
+    if let found, known.withLock({ $0.contains(found) }) { return }
     let verdict = judge(
       magic: magic, directory: realDirectory(directory),
       mountInfo: SystemFile.text(path: "/proc/self/mountinfo") ?? "")
@@ -27,6 +43,7 @@ package enum FileSystemCheck {
       throw .unsupportedFileSystem(path: directory, kind: verdict.kind, reason: refusal)
     }
     try LockProbe.run(directory: directory, kind: verdict.kind)
+    if let found { known.withLock { _ = $0.insert(found) } }
   }
 
   /// Judges by magic number and mount table alone.

@@ -21,14 +21,15 @@ package struct ForkGuard: Sendable {
 
   /// Whether this is still the process that made the guard.
   ///
-  /// The number of the process catches what goes around the C library (a bare `clone`).
+  /// Also what goes around the C library (a bare `clone`) is caught: by a page that the kernel empties in a
+  /// child, or, where it does not know how, by the number of the process.
   package var isSameProcess: Bool {
-    generation == clx_fork_generation() && pid == getpid()
+    generation == clx_fork_generation() && (clx_fork_generation_sees_clones() || pid == getpid())
   }
 
-  /// Whether the C library has not forked since: the same without a system call, for what is asked often.
+  /// The same without a system call on any kernel, for what is asked often.
   ///
-  /// Does not see a bare `clone`.
+  /// Before Linux 4.14 it does not see a bare `clone`.
   package var isSameGeneration: Bool { generation == clx_fork_generation() }
 
   /// Throws when this process is a forked child of the one that made the guard.

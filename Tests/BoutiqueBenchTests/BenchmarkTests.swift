@@ -15,6 +15,7 @@ import Testing
     ["handover", "--turns=10"],
     ["waiting", "--seconds=0.2", "--waiters=2"],
     ["live", "--queries=1,5", "--samples=5", "--pause=0.001", "--storm=0.1"],
+    ["idle", "--queries=1,5", "--seconds=0.2"],
     ["list", "--rows=100,300", "--samples=5", "--pause=0.001"],
     ["store", "--items=50", "--singles=5"],
     ["rows", "--rows=200", "--singles=20", "--keys=50"],

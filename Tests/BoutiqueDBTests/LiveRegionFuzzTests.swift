@@ -123,7 +123,13 @@ private struct RegionFuzz: RandomNumberGenerator {
     var conditions: [String] = []
     for _ in 0..<Int.random(in: 0...2, using: &self) {
       let column = from == "v" ? pick(["k", "x"]) : pick(["k", "k", "u", "u", "x", "y"])
-      switch Int.random(in: 0..<7, using: &self) {
+      switch Int.random(in: 0..<9, using: &self) {
+      case 7:
+        conditions.append("\(column) BETWEEN ? AND ?")
+        arguments += [argument(), argument()]
+      case 8:
+        conditions.append("\(column) \(pick(["<", "<=", ">", ">="])) ?")
+        arguments.append(argument())
       case 0, 1, 2:
         conditions.append("\(column) = ?")
         arguments.append(argument())
@@ -144,7 +150,11 @@ private struct RegionFuzz: RandomNumberGenerator {
       let columns = conditions.map { "\(from)." + $0 }
       sql += " WHERE " + columns.joined(separator: pick([" AND ", " AND ", " OR "]))
     }
-    return (sql + pick(["", "", " ORDER BY 1", " LIMIT 2"]), arguments)
+    return (
+      sql
+        + pick(["", "", " ORDER BY 1", " LIMIT 2", " ORDER BY \(from == "b" ? "b.x" : "k") DESC"]),
+      arguments
+    )
   }
 
   mutating func change() -> String {

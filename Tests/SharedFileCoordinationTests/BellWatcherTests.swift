@@ -73,6 +73,31 @@ import Testing
     #expect(file.commitCounter == counter + 1)
   }
 
+  @Test func `a turn rings only while somebody listens, of whatever opening of the lock file`()
+    throws
+  {
+    let scratch = try Scratch()
+    let file = try scratch.open()
+    func ringInTurn() throws -> UInt64 {
+      let before = file.commitCounter
+      let turn = try file.writeLease.acquire(deadline: soon(), purpose: "", isCancelled: { false })
+      turn.ring()
+      turn.finish()
+      return file.commitCounter - before
+    }
+    #expect(try ringInTurn() == 0)
+    let log = Log<BellEvent>()
+    let subscription = watch(scratch, log)
+    #expect(try ringInTurn() == 1)
+    #expect(eventually { log.all.contains(.bell) })
+    // A lock file put in the place of the old one is listened to as well.
+    try FileManager.default.removeItem(atPath: scratch.lockFile)
+    try file.writeLease.acquire(deadline: soon(), purpose: "", isCancelled: { false }).finish()
+    #expect(eventually { (try? ringInTurn()) == 1 })
+    subscription.cancel()
+    #expect(eventually { (try? ringInTurn()) == 0 })
+  }
+
   @Test func `the log is heard when it is there, when it comes, and when it is replaced`() throws {
     let scratch = try Scratch()
     let file = try scratch.open()

@@ -48,6 +48,25 @@ import Testing
     #expect(file.report().members.count == 1)
   }
 
+  @Test func `a child that the C library knows nothing of is another process, too`() throws {
+    // Only what neither allocates nor locks.
+    var origin = ForkGuard()
+    let result = withUnsafeMutablePointer(to: &origin) { origin in
+      clx_run_in_clone(
+        { context in
+          guard let origin = context?.assumingMemoryBound(to: ForkGuard.self).pointee else {
+            return 99
+          }
+          if origin.isSameProcess { return 1 }
+          if clx_fork_generation_sees_clones(), origin.isSameGeneration { return 2 }
+          return ForkGuard().isSameProcess ? 0 : 3
+        }, origin)
+    }
+    #expect(result == 0)
+    #expect(origin.isSameProcess)
+    #expect(ForkGuard().isSameProcess)
+  }
+
   @Test func `a child holds neither descriptor nor lock of its parent`() throws {
     let scratch = try Scratch()
     let file = try scratch.open()

@@ -56,7 +56,7 @@ import Testing
     for start in first..<first + 4 { try place.full("run/history/\(start).jsonl") }
     let error = await #expect(throws: VoidRun.self) { _ = try await StressRun(run).result() }
     #expect(error?.description.contains("No space left on device") == true, "\(error as Any)")
-    #expect(error?.description.contains("\(first).jsonl") == true, "\(error as Any)")
+    #expect(error?.description.contains("/history/") == true, "\(error as Any)")
   }
 
   @Test func `the program ends a void run with a status of its own`() async throws {

@@ -21,6 +21,8 @@ enum CaptureSchema {
   static let foreignTable = "boutiquedb_foreign"
   static let turso = "turso_cdc"
   static let changeView = "boutiquedb_change"
+  /// Keeps the newest row of the log from being deleted (see `NewestRow.swift`).
+  static let keepTrigger = "boutiquedb_keep"
   /// The views over the log.
   static let views: Set<String> = [turso, changeView]
   /// What the log calls the schema's own table.
@@ -56,7 +58,7 @@ enum CaptureSchema {
     """,
     """
     CREATE TABLE IF NOT EXISTS boutiquedb_cdc (
-      token INTEGER PRIMARY KEY AUTOINCREMENT,
+      token INTEGER PRIMARY KEY,
       first INTEGER NOT NULL,
       time INTEGER NOT NULL,
       origin INTEGER NOT NULL,
@@ -75,9 +77,11 @@ enum CaptureSchema {
       started INTEGER NOT NULL
     )
     """,
+    // AUTOINCREMENT, so that there is a sqlite_sequence: former versions of the library ask it for the
+    // newest token, and would find no log at all without it.
     """
     CREATE TABLE IF NOT EXISTS boutiquedb_migration (
-      position INTEGER PRIMARY KEY,
+      position INTEGER PRIMARY KEY AUTOINCREMENT,
       id TEXT NOT NULL UNIQUE,
       applied INTEGER NOT NULL
     )
@@ -144,12 +148,8 @@ enum CaptureSchema {
     let hadLog = try exists(commitTable, on: connection)
     for statement in statements { try connection.execute(statement) }
     try upgradeFromVersion1(on: connection)
-    if !hadLog {
-      try connection.execute(
-        "UPDATE boutiquedb_meta SET value = lower(hex(randomblob(16))) WHERE key = 'generation'")
-      // The numbers start again; rows kept under the former ones would seem to belong to new changes.
-      try connection.execute("DELETE FROM boutiquedb_image")
-    }
+    if !hadLog { try beginGeneration(on: connection) }
+    try installKeepTrigger(on: connection)
     try checkVersion(on: connection)
     // A user's own object of such a name stays theirs.
     if try !exists(changeView, on: connection) {
@@ -204,7 +204,7 @@ enum CaptureSchema {
         ('boutiquedb_meta', 'boutiquedb_cdc', 'boutiquedb_origin', 'boutiquedb_migration',
          'boutiquedb_image', 'boutiquedb_capture', 'boutiquedb_consumer', 'boutiquedb_foreign',
          'boutiquedb_session')
-      """) == 9
+      """) == 9 && connection.queryInt64("SELECT \(needsKeepTrigger)") == 0
   }
 }
 

@@ -1,5 +1,3 @@
-import FaultPoints
-import Glibc
 import SQLiteConnection
 
 /// Gathers in memory what the statements of one transaction change.
@@ -8,9 +6,8 @@ import SQLiteConnection
 /// REPLACE displaces, tables without row ids, DELETE without WHERE, cascades and the changes that
 /// triggers make. Confined to the writer thread, like the connection that calls it.
 ///
-/// What is undone is forgotten: a savepoint that is rolled back takes its changes along (`mark`,
-/// `rollBack(to:)`), and so does a statement that fails in a transaction that goes on. Where it cannot be told
-/// what such a statement left behind, its tables count as wholly changed.
+/// What is gathered lies in memory of its own and not in stored properties: the compiler has each access to a
+/// class's properties checked for overlaps, several for each changed row.
 final class ChangeCollector: PreupdateObserver {
   /// A place among what was gathered: changes, tables, and events of a table becoming whole.
   typealias Mark = StatementMark
@@ -23,362 +20,92 @@ final class ChangeCollector: PreupdateObserver {
     var bytes: Int
   }
 
-  private struct Table {
-    var name: ByteExactString
-    /// The name again, for comparing with SQLite's without making a string of it.
-    var cName: ContiguousArray<CChar>
-    /// Whether it is one of the database's own and not a temporary one, whose name may be the same.
-    var isMain: Bool
-    /// False for a table that is not worth recording (ours, temporary).
-    var isRecorded: Bool
-    var shape: TableShape?
-    var rows = 0
-    var isWhole = false
-    /// Whether it stays whole even if that is undone, since what was known of its rows is gone.
-    var isWholeForGood = false
-  }
-
-  private let limits: Limits
-  private let shapes: SchemaShapes
-  /// Reads the schema's rows; nil where that fails.
-  var readSchema: () -> [SchemaDifference.Object]? = { nil }
-  /// Whether a trigger or table of the schema can fail without undoing.
-  var schemaMayFail: () -> Bool = { true }
-
-  private var changes: [RecordedChange] = []
-  private var images = ImageCollection()
-  private var tables: [Table] = []
-  /// The tables that became whole, in the order in which they did.
-  private var becameWhole: [Int] = []
-  private var indexByName: [ByteExactString: Int] = [:]
-  private var schemaChanged = false
-  /// The schema before the first statement that changes it.
-  private var schemaBefore: [SchemaDifference.Object]?
-  // The last table's name pointer: consecutive changes nearly always meet the same table.
-  private var lastPointer: UnsafePointer<CChar>?
-  private var lastIndex = 0
-
-  init(limits: Limits, shapes: SchemaShapes) {
-    self.limits = limits
-    self.shapes = shapes
-  }
-
-  /// Whether anything was changed since `reset`.
-  var isEmpty: Bool { changes.isEmpty && !schemaChanged && !tables.contains(where: \.isWhole) }
-  /// Whether the transaction changed the schema.
-  var hasSchemaChange: Bool { schemaChanged }
-
-  /// Forgets everything; a transaction begins.
-  func reset() {
-    changes.removeAll(keepingCapacity: changes.capacity <= 4096)
-    images.removeAll()
-    tables.removeAll(keepingCapacity: true)
-    becameWhole.removeAll(keepingCapacity: true)
-    indexByName.removeAll(keepingCapacity: true)
-    schemaChanged = false
-    schemaBefore = nil
-    lastPointer = nil
-  }
-
-  // MARK: What is undone
-
-  func mark() -> Mark { Mark(changes.count, tables.count, becameWhole.count) }
-
-  /// Drops what was gathered after `mark`.
-  ///
-  /// A schema change stays noted.
-  func rollBack(to mark: Mark) {
-    lastPointer = nil
-    for change in changes[min(mark.first, changes.count)...] { tables[change.table].rows -= 1 }
-    changes.removeSubrange(min(mark.first, changes.count)...)
-    images.rollBack(toChange: changes.count)
-    for index in becameWhole[min(mark.third, becameWhole.count)...]
-    where !tables[index].isWholeForGood {
-      tables[index].isWhole = false
-      // Rows past the limit were not even counted.
-      tables[index].rows = changes.count { $0.table == index }
-    }
-    becameWhole.removeSubrange(min(mark.third, becameWhole.count)...)
-    // A table that stays whole for good stays known.
-    var kept = min(mark.second, tables.count)
-    for index in tables.indices[kept...] where tables[index].isWholeForGood { kept = index + 1 }
-    for table in tables[kept...] where table.isMain { indexByName[table.name] = nil }
-    tables.removeSubrange(kept...)
-  }
-
   /// One write's part of a transaction that several share.
   struct Part {
     fileprivate let mark: Mark
     fileprivate let schemaChanged: Bool
   }
 
+  // Each method below uses it once, and what it calls meanwhile does not come back to the collector: `readSchema` and
+  // `schemaMayFail` only read, and the hook is not called for reading.
+  private let collected: UnsafeMutablePointer<CollectedChanges>
+  /// Reads the schema's rows; nil where that fails.
+  var readSchema: () -> [SchemaDifference.Object]? = { nil }
+  /// Whether a trigger or table of the schema can fail without undoing.
+  var schemaMayFail: () -> Bool = { true }
+
+  init(limits: Limits, shapes: SchemaShapes) {
+    collected = .allocate(capacity: 1)
+    collected.initialize(to: CollectedChanges(limits: limits, shapes: shapes))
+  }
+
+  deinit {
+    collected.deinitialize(count: 1)
+    collected.deallocate()
+  }
+
+  /// Whether anything was changed since `reset`.
+  var isEmpty: Bool { collected.pointee.isEmpty }
+  /// Whether the transaction changed the schema.
+  var hasSchemaChange: Bool { collected.pointee.schemaChanged }
+  /// How many changes were gathered.
+  var count: Int { collected.pointee.count }
+  /// Whether there are tables about which `noteWrites` has to know.
+  var notesWrites: Bool { collected.pointee.notesWrites }
+
+  /// Forgets everything; a transaction begins.
+  func reset() { collected.pointee.reset() }
+
+  func mark() -> Mark { collected.pointee.mark() }
+
+  /// Drops what was gathered after `mark`.
+  ///
+  /// A schema change stays noted.
+  func rollBack(to mark: Mark) { collected.pointee.rollBack(to: mark) }
+
   /// Notes that another write's part of the transaction begins: the limit of rows is each one's own.
   ///
   /// - Returns: what to give to `undo` when the part fails.
   func beginPart() -> Part {
-    for index in tables.indices { tables[index].rows = 0 }
-    return Part(mark: mark(), schemaChanged: schemaChanged)
+    collected.pointee.beginPart()
+    return Part(mark: mark(), schemaChanged: hasSchemaChange)
   }
 
   /// Drops a part as if it had never been, a change of the schema included.
   func undo(_ part: Part) {
     rollBack(to: part.mark)
-    schemaChanged = part.schemaChanged
+    collected.pointee.schemaChanged = part.schemaChanged
   }
 
-  /// How many changes were gathered.
-  var count: Int { changes.count }
-
-  func statementWillBegin() -> StatementMark { mark() }
+  func statementWillBegin() -> StatementMark { collected.pointee.mark() }
 
   func statementDidFail(_ failure: StatementFailure) {
-    let mark = failure.mark
-    guard !failure.keepsRows, changes.count > mark.first || becameWhole.count > mark.third else {
-      return
-    }
-    let mayKeepRows = failure.sql.lowercased().contains("fail") || schemaMayFail()
-    guard mayKeepRows else {
-      rollBack(to: mark)
-      return
-    }
-    // `OR FAIL` and `RAISE(FAIL)` keep what was changed before, and rows that only triggers changed are not
-    // counted: they may be there or not.
-    var touched = Set(changes[min(mark.first, changes.count)...].map(\.table))
-    touched.formUnion(becameWhole[min(mark.third, becameWhole.count)...])
-    let names = touched.sorted().map { tables[$0].name }
-    rollBack(to: mark)
-    for name in names { becomeWhole(index(ofTable: name, isMain: true)) }
+    collected.pointee.statementDidFail(failure, schemaMayFail: schemaMayFail)
   }
 
-  // MARK: The schema
-
   func noteSchemaChanges(of effects: StatementEffects) {
-    lastPointer = nil
-    for change in effects.schemaChanges where change.databaseName == "main" {
-      if !schemaChanged { schemaBefore = readSchema() }
-      schemaChanged = true
-      // What a dropped, renamed or altered table held may read differently now.
-      markWhole(change.tableName ?? change.objectName)
-    }
+    collected.pointee.noteSchemaChanges(of: effects, readSchema: readSchema)
   }
 
   /// Records that a whole table may have changed.
-  func markWhole(_ name: String) {
-    becomeWhole(index(ofTable: ByteExactString(name), isMain: true))
-  }
-
-  /// Records the schema's rows that are others now.
-  private func recordSchemaChanges() {
-    guard let before = schemaBefore, let after = readSchema() else { return }
-    schemaBefore = nil
-    let mode = shapes.modes[CaptureSchema.schemaTable]
-    for change in SchemaDifference(from: before, to: after).changes {
-      // The old name is recorded by the statement; whoever knows tables by name has to read the new one.
-      if change.kind == .update, let after = change.after, after.name != change.before?.name,
-        after.type == .text("table"), case .text(let name) = after.name
-      {
-        markWhole(name)
-      }
-      let table = index(ofTable: ByteExactString(CaptureSchema.schemaTable), isMain: true)
-      tables[table].isRecorded = true
-      changes.append(
-        RecordedChange(
-          kind: change.kind, table: table, key: .rowID(change.rowID),
-          columns: change.kind == .update ? change.changedColumns : []))
-      guard mode != .id else { continue }
-      if !images.append(change, mode: mode, number: changes.count - 1, limit: limits.bytes) {
-        becomeWholeForGood(table)
-      }
-    }
-  }
-
-  /// Whether there are tables about which `noteWrites` has to know.
-  var notesWrites: Bool { shapes.hasVirtualTables }
+  func markWhole(_ name: String) { collected.pointee.markWhole(name) }
 
   /// Records the virtual tables among those that a statement writes.
   ///
   /// Their shadow tables may be written as late as during COMMIT.
-  func noteWrites(of tables: Set<String>) {
-    guard shapes.hasVirtualTables else { return }
-    for name in tables where shapes.owner(of: name) == name { markWhole(name) }
-  }
+  func noteWrites(of tables: Set<String>) { collected.pointee.noteWrites(of: tables) }
 
-  // MARK: The hook
-
-  func willChange(_ change: borrowing PreupdateChange) {
-    let index: Int
-    if change.tableNamePointer == lastPointer, isTable(lastIndex, named: change.tableNamePointer) {
-      index = lastIndex
-    } else {
-      index = self.index(
-        ofTable: ByteExactString(change.tableName), isMain: change.databaseName == "main")
-      lastPointer = change.tableNamePointer
-      lastIndex = index
-    }
-    guard tables[index].isRecorded, !tables[index].isWhole else { return }
-    if Sabotage.updatesNotCaptured.isOn, change.kind == .update { return }
-    guard let shape = tables[index].shape else {
-      becomeWhole(index)
-      return
-    }
-    tables[index].rows += 1
-    if shape.mode == .id {
-      guard tables[index].rows <= limits.rows else {
-        becomeWhole(index)
-        return
-      }
-      record(change, index, shape)
-    } else {
-      // Before the first value is taken from a row that is older than a column.
-      guard shape.givesRows, shape.resolveDefaults(of: change) else {
-        becomeWhole(index)
-        return
-      }
-      recordWithImages(change, index, shape)
-    }
-  }
-
-  private func record(_ change: borrowing PreupdateChange, _ index: Int, _ shape: TableShape) {
-    switch change.kind {
-    case .insert: append(.insert, index, shape.newKey(of: change))
-    case .delete: append(.delete, index, shape.oldKey(of: change))
-    case .update:
-      let old = shape.oldKey(of: change)
-      let new = shape.newKey(of: change)
-      if old == new {
-        append(.update, index, new, columns: shape.changedColumns(of: change))
-      } else {
-        append(.delete, index, old)
-        append(.insert, index, new)
-      }
-    }
-  }
-
-  private func recordWithImages(
-    _ change: borrowing PreupdateChange, _ index: Int, _ shape: TableShape
-  ) {
-    let number = changes.count
-    record(change, index, shape)
-    for position in number..<changes.count {
-      let recorded = changes[position]
-      guard
-        images.append(
-          change, as: recorded, shape: shape, number: position, limit: limits.bytes)
-      else {
-        becomeWholeForGood(index)
-        return
-      }
-    }
-  }
-
-  private func isTable(_ index: Int, named pointer: UnsafePointer<CChar>) -> Bool {
-    tables[index].cName.withUnsafeBufferPointer { name in
-      name.baseAddress.map { strcmp($0, pointer) == 0 } ?? false
-    }
-  }
-
-  private func append(
-    _ kind: RecordedChange.Kind, _ table: Int, _ key: RowKey, columns: [Int] = []
-  ) {
-    changes.append(RecordedChange(kind: kind, table: table, key: key, columns: columns))
-  }
-
-  private func becomeWhole(_ index: Int) {
-    guard !tables[index].isWhole else { return }
-    tables[index].isWhole = true
-    becameWhole.append(index)
-  }
-
-  /// Gives up the rows of a table, to make room for those of others.
-  private func becomeWholeForGood(_ index: Int) {
-    becomeWhole(index)
-    tables[index].isWholeForGood = true
-    images.remove { changes[$0].table == index }
-  }
-
-  private func index(ofTable name: ByteExactString, isMain: Bool) -> Int {
-    if isMain, let known = indexByName[name] { return known }
-    if !isMain, let known = tables.firstIndex(where: { !$0.isMain && $0.name == name }) {
-      return known
-    }
-    let isRecorded =
-      isMain && !CaptureSchema.internalTables.contains(name.string)
-      && !name.string.utf8.starts(with: "sqlite_".utf8)
-    tables.append(
-      Table(
-        name: name, cName: ContiguousArray(name.string.utf8CString), isMain: isMain,
-        isRecorded: isRecorded,
-        shape: isRecorded ? shapes[name] : nil))
-    // A temporary table may shadow a real one's name; only the real one is looked up by it.
-    if isMain { indexByName[name] = tables.count - 1 }
-    return tables.count - 1
-  }
-
-  /// Records virtual tables that have changed, or whose shadow tables have, with all of their shadow tables.
-  ///
-  /// A virtual table is read by its own name but changes through its shadow tables, and FTS5 writes most of them
-  /// during COMMIT only, when it is too late to record them.
-  private func markVirtualTables() {
-    guard shapes.hasVirtualTables else { return }
-    let owners = Set(tables.compactMap { $0.isRecorded ? shapes.owner(of: $0.name.string) : nil })
-    for owner in owners.sorted() {
-      markWhole(owner)
-      for name in shapes.shadows(of: owner) { markWhole(name) }
-    }
-  }
-
-  // MARK: The summary
+  func willChange(_ change: borrowing PreupdateChange) { collected.pointee.willChange(change) }
 
   /// What the transaction changed, in the order in which it happened.
-  func summary() -> CommitSummary {
-    recordSchemaChanges()
-    markVirtualTables()
-    var names: [ByteExactString] = []
-    var newIndex: [Int?] = Array(repeating: nil, count: tables.count)
-    var rows: [RecordedChange] = []
-    var wholes = Set<ByteExactString>()
-    func position(of table: Int) -> Int {
-      if let known = newIndex[table] { return known }
-      names.append(tables[table].name)
-      newIndex[table] = names.count - 1
-      return names.count - 1
-    }
-    for change in changes where !tables[change.table].isWhole {
-      var change = change
-      change.table = position(of: change.table)
-      rows.append(change)
-    }
-    func addWhole(_ name: ByteExactString, at index: Int) {
-      guard wholes.insert(name).inserted else { return }
-      rows.append(RecordedChange(kind: .update, table: index, key: .whole, columns: []))
-    }
-    for (index, table) in tables.enumerated() where table.isRecorded && table.isWhole {
-      addWhole(table.name, at: position(of: index))
-    }
-    let schema = ByteExactString(CaptureSchema.schemaTable)
-    if schemaChanged, !names.contains(schema) {
-      // A view, a trigger, statistics: something changed, and no row of a table or index tells it.
-      names.append(schema)
-      addWhole(schema, at: names.count - 1)
-    }
-    return CommitSummary(tables: names.map(\.string), changes: rows)
-  }
+  func summary() -> CommitSummary { collected.pointee.summary(readSchema: readSchema) }
 
   /// Calls `body` with the images of each change that has any, and its place in the summary.
   ///
   /// `body` may run SQL that is not recorded.
   func forEachImage(_ body: (_ place: Int, _ image: RecordedImage) throws -> Void) rethrows {
-    guard !images.isEmpty else { return }
-    let changes = changes
-    let tables = tables
-    var place = 0
-    var number = 0
-    try images.withEach { image in
-      while number < image.number {
-        if !tables[changes[number].table].isWhole { place += 1 }
-        number += 1
-      }
-      if !tables[changes[number].table].isWhole { try body(place, image) }
-    }
+    // A copy, since what is not recorded comes to the hook nevertheless.
+    let collected = collected.pointee
+    try collected.forEachImage(body)
   }
 }

@@ -91,6 +91,9 @@ final class ChangeLogWriter {
       foreign.schemaDidChange()
     }
     head = try ChangeReader.newestToken(on: sqlite)
+    if head == 0, try CaptureSchema.hasLostItsRows(sqlite) {
+      try CaptureSchema.beginGeneration(on: sqlite)
+    }
     try adopt()
   }
 
@@ -159,7 +162,7 @@ final class ChangeLogWriter {
     try introduce()
     let (continuity, bridge) = continuity()
     let start =
-      summary.tables.isEmpty ? try takeEmptyRow(continuity: continuity, bridge: bridge) : nil
+      summary.tables.isEmpty ? try emptyRow(continuity: continuity, bridge: bridge) : nil
     let change = try insert(
       summary, origin: origin, counterBefore: counterBefore,
       counterAfter: counterBefore.map { $0 &+ 1 }, continuity: continuity, from: start)
@@ -199,23 +202,25 @@ final class ChangeLogWriter {
     let chainedFrom = start?.counterBefore ?? counterBefore
     try insert.bind(chainedFrom.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 5)
     try insert.bind(counterAfter.map { SQLiteValue.integer(Int64($0)) } ?? .null, at: 6)
-    try insert.bind(summary.tablesJSON, at: 7)
-    try insert.bind(summary.changesJSON, at: 8)
+    try insert.bind(utf8: summary.tablesJSON, at: 7)
+    try insert.bind(utf8: summary.changesJSON, at: 8)
     try insert.bind(continuity.map { SQLiteValue.integer($0) } ?? .null, at: 9)
     try insert.run()
+    if head == 0 { try CaptureSchema.noteFirstRow(on: sqlite) }
+    if start != nil { try delete(head) }
     return ChangeSet(
       token: token, first: first, summary: summary, isEverything: false,
       origin: origin == Self.foreignOrigin ? nil : origin,
       time: time, counterBefore: counterBefore, counterAfter: counterAfter, continuity: continuity)
   }
 
-  /// Takes away the newest row when it, too, is of a commit that changed nothing, so that the new one can
-  /// stand for both.
+  /// Returns where the newest row begins when it, too, is of a commit that changed nothing, so that the new
+  /// one can stand for both.
   ///
   /// A consumer that catches up acknowledges as many times as there are changes; each with a row of its own
   /// would push out of the log what it has yet to read. Only rows that follow each other without a foreign
   /// commit are put together: a reader that stopped in the middle can tell by the numbers.
-  private func takeEmptyRow(
+  private func emptyRow(
     continuity: Int64?, bridge: ContinuityBridge?
   ) throws -> (first: Int64, counterBefore: UInt32)? {
     let select = try sqlite.prepare(
@@ -230,13 +235,15 @@ final class ChangeLogWriter {
       // The row of a session's first commit is known by its number.
       before != bridge?.counter
     else { return nil }
-    let first = select.int64(0)
-    select.reset()
+    return (select.int64(0), before)
+  }
+
+  /// Takes away a row in whose place another stands by now.
+  private func delete(_ token: Int64) throws {
     let delete = try sqlite.prepare("DELETE FROM boutiquedb_cdc WHERE token = ?1")
     defer { delete.reset() }
-    try delete.bind(head, at: 1)
+    try delete.bind(token, at: 1)
     try delete.run()
-    return (first, before)
   }
 
   /// Notes that the transaction with `change` is committed.

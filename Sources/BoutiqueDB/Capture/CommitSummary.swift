@@ -38,33 +38,42 @@ struct CommitSummary: Hashable, Sendable {
 
   // MARK: Writing
 
-  var tablesJSON: String {
-    var text = "["
+  var tablesJSON: [UInt8] {
+    var text = JSONBytes(capacity: 2 + tables.count * 24)
+    text.append("[")
     for (index, name) in tables.enumerated() {
-      if index > 0 { text += "," }
-      text.appendJSON(name)
+      if index > 0 { text.append(",") }
+      text.append(string: name)
     }
-    return text + "]"
+    text.append("]")
+    return text.bytes
   }
 
-  var changesJSON: String {
-    var text = "["
-    text.reserveCapacity(changes.count * 16)
+  var changesJSON: [UInt8] {
+    var text = JSONBytes(capacity: 2 + changes.count * 16)
+    text.append("[")
     for (index, change) in changes.enumerated() {
-      if index > 0 { text += "," }
-      text += "[\(change.kind.rawValue),\(change.table),"
-      text.appendJSON(change.key)
+      if index > 0 { text.append(",") }
+      text.append("[")
+      text.append(change.kind.rawValue)
+      text.append(",")
+      text.append(change.table)
+      text.append(",")
+      text.append(change.key)
       if !change.columns.isEmpty {
-        text += ",["
-        for (index, column) in change.columns.enumerated() {
-          if index > 0 { text += "," }
-          text += String(column)
+        var separator: Unicode.Scalar = "["
+        text.append(",")
+        for column in change.columns {
+          text.append(separator)
+          text.append(column)
+          separator = ","
         }
-        text += "]"
+        text.append("]")
       }
-      text += "]"
+      text.append("]")
     }
-    return text + "]"
+    text.append("]")
+    return text.bytes
   }
 
   // MARK: Reading
@@ -133,56 +142,5 @@ extension [UInt8] {
         high = value
       }
     }
-  }
-}
-
-private let hexDigits: [Character] = Array("0123456789abcdef")
-
-extension String {
-  fileprivate mutating func appendJSON(_ key: RowKey) {
-    switch key {
-    case .whole: self += "null"
-    case .rowID(let id): self += String(id)
-    case .columns(let values):
-      self += "["
-      for (index, value) in values.enumerated() {
-        if index > 0 { self += "," }
-        switch value {
-        case .null: self += "null"
-        case .integer(let number): self += String(number)
-        // Infinities have no JSON form; as texts they still tell the row apart for a reader.
-        case .real(let number):
-          if number.isFinite { self += "\(number)" } else { appendJSON("\(number)") }
-        case .text(let text): appendJSON(text)
-        case .blob(let bytes):
-          self += "{\"x\":\""
-          for byte in bytes {
-            self.append(hexDigits[Int(byte >> 4)])
-            self.append(hexDigits[Int(byte & 15)])
-          }
-          self += "\"}"
-        }
-      }
-      self += "]"
-    }
-  }
-
-  /// Appends a text as a JSON string.
-  ///
-  /// NUL is written as an escape: SQLite's JSON functions stop at it otherwise.
-  fileprivate mutating func appendJSON(_ text: String) {
-    self += "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": self += "\\\""
-      case "\\": self += "\\\\"
-      case _ where scalar.value < 0x20:
-        self +=
-          "\\u" + String(repeating: "0", count: scalar.value < 16 ? 3 : 2)
-          + String(scalar.value, radix: 16)
-      default: unicodeScalars.append(scalar)
-      }
-    }
-    self += "\""
   }
 }

@@ -128,6 +128,8 @@ struct ImageCollection {
 }
 
 extension CaptureMode {
+  /// Whether more is kept of a row than its key.
+  var keepsRows: Bool { keepsBefore || keepsAfter }
   fileprivate var keepsBefore: Bool { self == .before || self == .full }
   fileprivate var keepsAfter: Bool { self == .after || self == .full }
 }

@@ -269,18 +269,24 @@ enum ChangeReader {
 
   /// Returns the newest token; 0 when there is no change log.
   ///
-  /// The sequence table remembers it even if the log has been emptied.
+  /// In files of former versions the sequence table remembers it even if the log has been emptied.
   static func newestToken(on sqlite: Connection) throws -> Int64 {
-    do {
-      return try sqlite.queryInt64(
-        """
-        SELECT max(coalesce((SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1), 0),
-                   coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'boutiquedb_cdc'), 0))
-        """) ?? 0
-    } catch {
-      guard error.code.primary == .error else { throw error }
-      return 0
+    for sql in [
+      """
+      SELECT max(coalesce((SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1), 0),
+                 coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'boutiquedb_cdc'), 0))
+      """,
+      // A file that a tool has put together may have no sequences.
+      "SELECT token FROM boutiquedb_cdc ORDER BY token DESC LIMIT 1",
+    ] {
+      do {
+        return try sqlite.queryInt64(sql) ?? 0
+      } catch {
+        // No such table.
+        guard error.code.primary == .error else { throw error }
+      }
     }
+    return 0
   }
 
   /// What the log says of one commit.

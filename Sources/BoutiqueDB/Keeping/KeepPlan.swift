@@ -34,6 +34,13 @@ struct KeepPlan: Hashable, Sendable {
   var isReverse: Bool
 }
 
+extension SchemaObjects {
+  /// Returns the collation of a name, if it is SQLite's own.
+  fileprivate func knownCollation(_ name: String) -> SortKey.Collation? {
+    ownCollations.contains(name.uppercased()) ? nil : SortKey.Collation(name: name)
+  }
+}
+
 extension KeepPlan {
   /// Functions whose result is one of their arguments alone, whatever the connection.
   private static let functions: Set<String> = [
@@ -78,7 +85,7 @@ extension KeepPlan {
     for order in orders {
       guard
         let name = order.collation ?? sqlite.collation(ofColumn: order.column, in: scan.table),
-        let collation = SortKey.Collation(name: name)
+        let collation = schema.knownCollation(name)
       else { return nil }
       terms.append(
         SortKey.Term(
@@ -88,9 +95,9 @@ extension KeepPlan {
     let columns = try schema.table(scan.table, on: sqlite)
     guard let rowID = columns.rowIDName, !columns.isWithoutRowID else { return nil }
     if let index = scan.index {
-      guard let order = try Self.order(ofIndex: index, isReverse: scan.isReverse, sqlite) else {
-        return nil
-      }
+      guard
+        let order = try Self.order(ofIndex: index, isReverse: scan.isReverse, schema, sqlite)
+      else { return nil }
       terms += order
     }
     table = scan.table
@@ -142,7 +149,7 @@ extension KeepPlan {
   }
 
   private static func order(
-    ofIndex name: String, isReverse: Bool, _ sqlite: Connection
+    ofIndex name: String, isReverse: Bool, _ schema: SchemaObjects, _ sqlite: Connection
   ) throws -> [SortKey.Term]? {
     let info = try sqlite.prepare(
       """
@@ -153,7 +160,7 @@ extension KeepPlan {
     var terms: [SortKey.Term] = []
     while try info.step() {
       // Not an expression.
-      guard info.int64(0) >= 0, let collation = SortKey.Collation(name: info.text(3)) else {
+      guard info.int64(0) >= 0, let collation = schema.knownCollation(info.text(3)) else {
         return nil
       }
       let isDescending = (info.int64(2) != 0) != isReverse

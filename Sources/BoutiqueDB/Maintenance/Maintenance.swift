@@ -169,6 +169,7 @@ extension BoutiqueDB {
 private enum Eraser {
   static func removeEverything(on connection: BoutiqueConnection) throws {
     let internalNames = CaptureSchema.internalTables.union(CaptureSchema.views)
+      .union([CaptureSchema.keepTrigger])
     // Views and triggers first, then virtual tables: dropping one removes its shadow tables.
     let objects = try connection.query(
       """

@@ -75,7 +75,21 @@ final class ChangeHub: Sendable {
     case close
   }
 
+  /// Reads that the caller of a write may do itself, and one who can hand them in.
+  private struct Offered {
+    var works: [ReadWork] = []
+    var reader: (any ChangeObserver)?
+  }
+
+  /// More than these are work for several threads.
+  private static let offerLimit = 4
+
   let monitor = Monitor(State())
+  private let offered = Mutex(Offered())
+  /// Whether there is something in `offered`; looked at without its lock.
+  private let hasOffered = Atomic(false)
+  /// The commit that the writer thread is making.
+  let ownCommit = OwnCommit()
   /// The runs that several live queries share.
   let runs = SharedRuns()
   /// What is kept of live queries between their runs.
@@ -185,7 +199,11 @@ final class ChangeHub: Sendable {
   /// Tells observers of a commit of this process.
   ///
   /// Called by the writer thread after the commit.
-  func publish(_ change: ChangeSet) {
+  ///
+  /// - Parameter offering: whether the caller of the write may do the reads of live queries that answer, if
+  ///   they are few and short. It is being resumed on a thread of the pool anyway; to wake another thread for
+  ///   them takes longer than they do. The writer thread calls `withdrawOffer` in a moment, in case it is not.
+  func publish(_ change: ChangeSet, offering: Bool = false) {
     runs.noteEvent()
     runs.hold()
     defer { runs.close() }
@@ -202,7 +220,50 @@ final class ChangeHub: Sendable {
       state.telling += 1
       return state.live
     }
-    tell(observers, of: [change])
+    tell(observers, of: [change], offering: offering)
+  }
+
+  /// Says that what was committed has been told, or that nothing was.
+  ///
+  /// - Parameter newest: the change counter of the newest commit of anybody.
+  func didTell(newest: () -> UInt32?) {
+    guard ownCommit.didTell() else { return }
+    let newest = newest()
+    if newest == nil || monitor.withLock({ $0.position?.counter }) != newest { wake(.bell) }
+  }
+
+  /// Takes in what the bell's thread has seen.
+  func note(_ event: BellEvent) {
+    switch event {
+    case .bell: if !ownCommit.noteBell() { wake(.bell) }
+    case .overflow: wake(.bell)
+    case .writeAheadLogWritten: if !ownCommit.explainsWriting { wake(.writeAheadLog) }
+    case .filesChanged: wake(.files)
+    case .modeChanged(let mode): monitor.withLock { $0.bell = mode }
+    }
+  }
+
+  /// Takes what was offered, to do it.
+  func takeOffered() -> [ReadWork] { take().works }
+
+  /// Hands in what was offered and nobody has taken.
+  ///
+  /// Called by the writer thread before it sleeps or serves another write.
+  func withdrawOffer() {
+    let (works, reader) = take()
+    reader?.submit(works)
+  }
+
+  /// Whether something is offered that nobody has taken.
+  var isOffering: Bool { hasOffered.load(ordering: .relaxed) }
+
+  private func take() -> (works: [ReadWork], reader: (any ChangeObserver)?) {
+    guard hasOffered.load(ordering: .acquiring) else { return ([], nil) }
+    return offered.withLock { offered in
+      hasOffered.store(false, ordering: .relaxed)
+      defer { offered = Offered() }
+      return (offered.works, offered.reader)
+    }
   }
 
   /// Tells observers of what the observing thread found.
@@ -226,7 +287,9 @@ final class ChangeHub: Sendable {
     tell(observers, of: changes)
   }
 
-  private func tell(_ observers: [any ChangeObserver], of changes: [ChangeSet]) {
+  private func tell(
+    _ observers: [any ChangeObserver], of changes: [ChangeSet], offering: Bool = false
+  ) {
     var works: [ReadWork] = []
     // One who has reads to hand in, since others, a feed among them, cannot.
     var reader: (any ChangeObserver)?
@@ -237,7 +300,17 @@ final class ChangeHub: Sendable {
         reader = observer
       }
     }
-    reader?.submit(works)
+    if offering, !works.isEmpty, works.count <= Self.offerLimit,
+      works.allSatisfy({ $0.pace?.isShort == true })
+    {
+      offered.withLock { offered in
+        offered.works += works
+        offered.reader = reader
+        hasOffered.store(true, ordering: .releasing)
+      }
+    } else {
+      reader?.submit(works)
+    }
     hasTold()
   }
 

@@ -130,14 +130,7 @@ final class HubThread {
     // The watch first: a commit between it and the reading of the position is found by both.
     if subscription == nil, source.usesInotify {
       let hub = hub
-      subscription = BellWatcher.shared.watch(databasePath: source.factory.path) { event in
-        switch event {
-        case .bell, .overflow: hub.wake(.bell)
-        case .writeAheadLogWritten: hub.wake(.writeAheadLog)
-        case .filesChanged: hub.wake(.files)
-        case .modeChanged(let mode): hub.monitor.withLock { $0.bell = mode }
-        }
-      }
+      subscription = BellWatcher.shared.watch(databasePath: source.factory.path) { hub.note($0) }
     }
     let position = try inTransaction(connection) { try ChangeReader.head(on: connection) }
     // What was committed while nobody listened is in no run that began before.

@@ -9,9 +9,9 @@
 // computes the same result, so it does not matter which one runs.
 //
 // Invariants
-//  1. A cursor on a table may be moved only by a lookup of its row id, and one on a unique index (or on a
-//     table without row ids) only by a lookup of all of its columns at once; anything else, and the whole
-//     table counts.
+//  1. A cursor on a table may be moved only by a lookup of its row id, or within a range of them (`KeyRanges`);
+//     one on a unique index (or on a table without row ids) only by a lookup of all of its columns at once.
+//     Anything else, and the whole table counts.
 //  2. All cursors on a table and its indexes have to be so: a self-join, a subquery on the same table is a
 //     cursor more.
 //  3. The key of a lookup must come from parameters and constants of the statement alone, through nothing
@@ -34,6 +34,8 @@ enum KeySource: Hashable, Sendable {
 /// One way in which a statement looks rows of a table up.
 enum KeyLookup: Hashable, Sendable {
   case rowID(Set<KeySource>)
+  /// All with row ids from one key to another; nil where there is no end.
+  case range(from: Set<KeySource>?, to: Set<KeySource>?)
   /// By all columns of a unique index, or of the key of a table without row ids, in its order.
   case unique(columns: [String], fields: [Set<KeySource>])
 }
@@ -101,7 +103,9 @@ struct KeyLookups {
     by cursor: Int, on root: SchemaObjects.Root, in schema: SchemaObjects, _ sqlite: Connection
   ) throws -> Set<KeyLookup>? {
     let shape = try schema.table(root.table, on: sqlite)
-    if root.index == nil, !shape.isWithoutRowID { return rowIDLookups(by: cursor) }
+    if root.index == nil, !shape.isWithoutRowID {
+      return rowIDLookups(by: cursor) ?? rowIDRanges(by: cursor)
+    }
     guard let columns = shape.uniqueColumns(ofIndex: root.index) else { return nil }
     return uniqueLookups(by: cursor, columns)
   }
@@ -177,7 +181,7 @@ struct KeyLookups {
   // MARK: Values
 
   /// Returns where a register's value comes from when a step is reached; nil when that cannot be told.
-  private func sources(of register: Int, before address: Int, depth: Int = 0) -> Set<KeySource>? {
+  func sources(of register: Int, before address: Int, depth: Int = 0) -> Set<KeySource>? {
     guard depth < 8, let definitions = definitions(of: register, before: address) else {
       return nil
     }

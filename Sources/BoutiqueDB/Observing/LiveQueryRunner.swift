@@ -36,6 +36,8 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
   }
 
   private let guarded: Mutex<Guarded>
+  /// How long its runs take.
+  private let pace = ReadPace()
   private let db: BoutiqueDB
   private let fetch: LiveFetch<Value>
   /// Whether the consumer wants to tell the rows of a list apart.
@@ -236,7 +238,9 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
         return false
       }
     }
-    let work = ReadWork(observingWith: kept, isAnswered: isAnswered, body: run.read) { result in
+    let work = ReadWork(
+      pace: pace, observingWith: kept, isAnswered: isAnswered, body: run.read
+    ) { result in
       let (value, leading) = run.take()
       let answer: SharedRuns.Answer = result.flatMap { snapshot in
         guard let value, let snapshot else { return .failure(BoutiqueError.connectionEnded) }

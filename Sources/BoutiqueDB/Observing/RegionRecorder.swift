@@ -78,7 +78,8 @@ final class RegionRecorder {
         let rows = try rows(of: name, table, lookups, run.values)
       {
         positions.formUnion(rows.columns)
-        region.insert(positions, of: name, rows: rows.keys, arrivals: rows.arrivals)
+        region.insert(
+          positions, of: name, rows: rows.keys, ranges: rows.ranges, arrivals: rows.arrivals)
       } else {
         region.insert(positions, of: name)
       }
@@ -95,6 +96,7 @@ final class RegionRecorder {
 
   private struct Rows {
     var keys: Set<RowKey> = []
+    var ranges: [ClosedRange<Int64>] = []
     /// The columns that make the keys by which they were found.
     var columns = ColumnPositions()
     var arrivals: ColumnPositions?
@@ -117,6 +119,9 @@ final class RegionRecorder {
         case .rowID(let sources):
           guard let keys = rowIDs(sources, values) else { return nil }
           rows.keys.formUnion(keys)
+        case .range(let start, let end):
+          guard let range = range(from: start, to: end, values) else { return nil }
+          if let range = range.bounds { rows.ranges.append(range) }
         case .unique(let columns, let fields):
           guard let keys = combinations(of: fields, values) else { return nil }
           let columnPositions = table.positions(of: Set(columns))
@@ -131,7 +136,7 @@ final class RegionRecorder {
             }
           }
         }
-        if rows.keys.count > Self.limit { return nil }
+        if rows.keys.count + rows.ranges.count > Self.limit { return nil }
       }
     }
     return rows
@@ -149,6 +154,47 @@ final class RegionRecorder {
       }
     }
     return keys
+  }
+
+  /// Returns the range between two keys, without bounds when there is nothing in it; nil when it cannot be told.
+  ///
+  /// A part of a number more is no harm, so numbers that are not whole are taken for their neighbours.
+  private func range(
+    from start: Set<KeySource>?, to end: Set<KeySource>?, _ values: [SQLValue]
+  ) -> (bounds: ClosedRange<Int64>?, Void)? {
+    var lower = Int64.min
+    var upper = Int64.max
+    if let start {
+      guard let keys = wholeNumbers(start, values, .down) else { return nil }
+      // Nothing is beyond NULL.
+      guard let least = keys.min() else { return (nil, ()) }
+      lower = least
+    }
+    if let end {
+      guard let keys = wholeNumbers(end, values, .up) else { return nil }
+      guard let most = keys.max() else { return (nil, ()) }
+      upper = most
+    }
+    return (lower <= upper ? lower...upper : nil, ())
+  }
+
+  /// Returns the numbers among the values of some sources; nil when there is anything else, but for NULL.
+  private func wholeNumbers(
+    _ sources: Set<KeySource>, _ values: [SQLValue], _ rounding: FloatingPointRoundingRule
+  ) -> [Int64]? {
+    var numbers: [Int64] = []
+    for source in sources {
+      switch source.value(values) {
+      case .integer(let number): numbers.append(number)
+      case .real(let number):
+        guard let whole = Int64(exactly: number.rounded(rounding)) else { return nil }
+        numbers.append(whole)
+      case .null: continue
+      // A text that looks like a number is one to SQLite.
+      case .text, .blob, nil: return nil
+      }
+    }
+    return numbers
   }
 
   /// Returns every key that the parts of a lookup can make; nil for too many, or a part that is NULL.

@@ -43,6 +43,8 @@ final class SchemaObjects {
     var index: String?
   }
 
+  /// The names, in capitals, of the program's own collations; one may stand in the place of SQLite's.
+  var ownCollations: Set<String> = []
   /// The schema's version when it was read.
   private(set) var version: Int64?
   /// Virtual tables of which every change is seen: they are read from their own shadow tables, whose changes

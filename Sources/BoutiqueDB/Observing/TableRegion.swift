@@ -8,6 +8,7 @@ import SQLiteConnection
 /// SELECT title FROM note WHERE isArchived = 0  note: title, isArchived of all rows
 /// SELECT count(*) FROM note                    note: (no column, so inserts and deletes matter)
 /// SELECT title FROM note WHERE id = 7          note: title, id of row 7
+/// SELECT title FROM note WHERE id > 90         note: title, id of the rows from 90 on
 /// SELECT title FROM note WHERE slug = 'x'      note: title, slug of the row that has it now; while none
 ///   (slug is UNIQUE)                           has it, also rows that are inserted or get another slug
 /// SELECT … FROM turso_cdc                      everything: the log changes with every commit
@@ -23,7 +24,9 @@ struct TableRegion: Hashable, Sendable {
     var everywhere: ColumnPositions?
     /// The single rows.
     var rows: Set<RowKey> = []
-    /// The columns read of them.
+    /// The ranges of row ids; no two meet.
+    var ranges: [ClosedRange<Int64>] = []
+    /// The columns read of the rows and in the ranges.
     var rowColumns = ColumnPositions()
     /// For keys that no row has now: the columns that make the key.
     ///
@@ -54,19 +57,35 @@ struct TableRegion: Hashable, Sendable {
     tables[table, default: Reads()].everywhere = all
   }
 
-  /// Adds columns of a table's single rows.
+  /// Adds columns of a table's single rows and ranges of rows.
   mutating func insert(
-    _ columns: ColumnPositions, of table: String, rows: Set<RowKey>, arrivals: ColumnPositions?
+    _ columns: ColumnPositions, of table: String, rows: Set<RowKey>,
+    ranges: [ClosedRange<Int64>] = [], arrivals: ColumnPositions?
   ) {
     var reads = tables[table] ?? Reads()
     reads.rowColumns.formUnion(columns)
     reads.rows.formUnion(rows)
+    if !ranges.isEmpty { reads.ranges = Self.union(reads.ranges + ranges) }
     if let arrivals {
       var all = reads.arrivals ?? ColumnPositions()
       all.formUnion(arrivals)
       reads.arrivals = all
     }
     tables[table] = reads
+  }
+
+  /// Returns ranges that cover the same numbers, sorted, none touching another.
+  private static func union(_ ranges: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
+    var result: [ClosedRange<Int64>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = result.last, range.lowerBound <= last.upperBound {
+        result[result.count - 1] =
+          last.lowerBound...max(last.upperBound, range.upperBound)
+      } else {
+        result.append(range)
+      }
+    }
+    return result
   }
 
   /// Whether a change can alter what is read here.
@@ -90,11 +109,27 @@ extension TableRegion.Reads {
       return true
     }
     if let arrivals, effect.hasArrivals || arrivals.intersects(effect.updated) { return true }
+    if !ranges.isEmpty, effect.rows.contains(where: { covers($0.key) && isTouched($0.value) }) {
+      return true
+    }
     // The shorter of the two decides how long this takes.
     if rows.count <= effect.rows.count {
       return rows.contains { key in effect.rows[key].map(isTouched) ?? false }
     }
     return effect.rows.contains { rows.contains($0.key) && isTouched($0.value) }
+  }
+
+  /// Whether a row is in one of the ranges.
+  private func covers(_ key: RowKey) -> Bool {
+    guard case .rowID(let number) = key else { return true }
+    // The first range that does not end before it.
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
+    }
+    return low < ranges.count && ranges[low].lowerBound <= number
   }
 
   private func isTouched(_ row: ChangeEffects.Row) -> Bool {

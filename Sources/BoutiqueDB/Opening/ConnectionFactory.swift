@@ -61,6 +61,7 @@ struct ConnectionFactory: Sendable {
             SQLiteValue(try function.body(arguments.map(SQLValue.init)))
           })
       }
+      limits.schema.ownCollations = Set(configuration.collations.map { $0.name.uppercased() })
       for collation in configuration.collations {
         try connection.register(
           collation: CustomCollation(name: collation.name, compare: collation.compare))

@@ -165,7 +165,8 @@ struct DatabaseOpener {
 
     let shapes = SchemaShapes()
     let facts = TurnFacts(
-      continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() })
+      continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() },
+      bridge: isInMemory ? { nil } : { coordination?.bridge })
     let consumers = ActiveConsumers()
     let pruner = LogPruner(sqlite: sqlite, retention: configuration.cdcRetention) { name, place in
       consumers.contains(name) || coordination?.isClaimedByOther(place: place) == true
@@ -173,17 +174,16 @@ struct DatabaseOpener {
     let log = ChangeLogWriter(
       sqlite: sqlite, label: configuration.label, shapes: shapes, pruner: pruner,
       rowLimit: configuration.captureRowLimit,
-      continuity: isInMemory ? { (1, nil) } : { (facts.continuity, coordination?.bridge) },
+      continuity: { (facts.continuity, facts.bridge) },
       report: { [eventHandler = configuration.eventHandler] event in eventHandler?(event) })
     let collector = ChangeCollector(
       limits: .init(rows: configuration.captureRowLimit, bytes: configuration.captureByteLimit),
       shapes: shapes)
-    // The connection holds the collector.
-    collector.readSchema = { [weak sqlite] in
-      sqlite.flatMap { try? SchemaDifference.objects(on: $0) }
-    }
-    collector.schemaMayFail = { [weak sqlite] in
-      sqlite.map(CaptureSchema.mayFailWithoutUndoing) ?? true
+    // The connection holds the collector, which works for nobody else and so ends before it. Not weakly: once a
+    // weak reference was made, each retain and release of the connection takes several times as long.
+    collector.readSchema = { [unowned sqlite] in try? SchemaDifference.objects(on: sqlite) }
+    collector.schemaMayFail = { [unowned sqlite] in
+      CaptureSchema.mayFailWithoutUndoing(sqlite)
     }
     log.onAppend = { [unowned collector] first in
       try ImageLog.write(collector, first: first, on: sqlite)

@@ -168,19 +168,23 @@ final class OpenDatabase: Sendable {
     }
     try RunningWrite.check(gate: gate)
     try await write.run(through: gate)
+    runOffered()
   }
 
   func read<R: Sendable>(
     _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
   ) async throws -> R {
     try checkUsable()
+    if let pool, let value = try await pool.readInPlace(body) { return value }
     let result = Mutex<R?>(nil)
     let outcome = Rendezvous()
     let run: @Sendable (BoutiqueConnection) throws -> Void = { connection in
       let value = try body(connection)
       result.withLock { $0 = value }
     }
-    let work = ReadWork(body: run) { outcome.complete($0.map { _ in }) }
+    let work = ReadWork(pace: pool?.pace(of: R.self), body: run) {
+      outcome.complete($0.map { _ in })
+    }
     try await withTaskCancellationHandler {
       submit(work)
       try await outcome.value()
@@ -201,6 +205,13 @@ final class OpenDatabase: Sendable {
     } else {
       work.fail(BoutiqueError.closed(path: path))
     }
+  }
+
+  /// Runs the reads of live queries that a write of this process has left to its caller.
+  private func runOffered() {
+    let works = hub.takeOffered()
+    guard !works.isEmpty else { return }
+    if let pool { pool.runInPlace(works) } else { submit(works) }
   }
 
   /// Hands several reads to connections.

@@ -45,7 +45,8 @@ struct OpenedFiles: Sendable {
     for _ in 0..<16 {
       guard let header = sqlite.walIndexHeader(), header.maxFrame > 0 else { return }
       let needed = 32 + Int64(header.maxFrame) * (Int64(header.pageSize) + 24)
-      let size = FileFacts.size(path + "-wal")
+      // Of the file that is open: whether it is the one at the path is for `check` to see.
+      let size = sqlite.logSize() ?? FileFacts.size(path + "-wal")
       if size >= needed { return }
       guard let again = sqlite.walIndexHeader(), again.maxFrame == header.maxFrame,
         again.salt1 == header.salt1, again.salt2 == header.salt2

@@ -13,6 +13,8 @@ struct Snapshot: Sendable {
 /// A read on its way to a connection.
 final class ReadWork: Sendable {
   let cancellation = CancellationFlag()
+  /// How long reads of its kind take; told when it has run.
+  let pace: ReadPace?
   /// What is kept of live queries, for the read of one.
   private let kept: KeptResults?
   /// Whether nobody has begun or given up the read yet.
@@ -22,6 +24,7 @@ final class ReadWork: Sendable {
   private let completion: @Sendable (Result<Snapshot?, any Error>) -> Void
 
   /// - Parameters:
+  ///   - pace: is told how long it took.
   ///   - kept: what is kept of live queries, for the read of one: then the completion gets a snapshot's
   ///     description.
   ///   - isAnswered: asked on the thread of the read, before its snapshot: whether another read answers this
@@ -29,10 +32,12 @@ final class ReadWork: Sendable {
   ///   - completion: called exactly once: on the thread that did the read, or on the one that cancelled it
   ///     before it began.
   init(
-    observingWith kept: KeptResults? = nil, isAnswered: (@Sendable () -> Bool)? = nil,
+    pace: ReadPace? = nil, observingWith kept: KeptResults? = nil,
+    isAnswered: (@Sendable () -> Bool)? = nil,
     body: @escaping @Sendable (BoutiqueConnection) throws -> Void,
     completion: @escaping @Sendable (Result<Snapshot?, any Error>) -> Void
   ) {
+    self.pace = pace
     self.kept = kept
     self.isAnswered = isAnswered
     self.body = body
@@ -61,19 +66,27 @@ final class ReadWork: Sendable {
   ///
   /// - Parameters:
   ///   - isShared: whether the connection also writes, so that writing has to be switched off.
-  ///   - willComplete: called when the snapshot is given up, before anybody hears of it.
+  ///   - willComplete: called once, when the connection is not needed any more, before anybody hears of the
+  ///     result.
   func run(
     on sqlite: Connection, limits: StatementLimits, isShared: Bool,
     willComplete: () -> Void = {}
   ) {
-    guard begin() else { return }
-    if let isAnswered, isAnswered() { return }
-    limits.cancellation = cancellation
-    defer { limits.cancellation = nil }
+    guard begin() else {
+      willComplete()
+      return
+    }
+    if let isAnswered, isAnswered() {
+      willComplete()
+      return
+    }
     guard cancellation.begin(sqlite.interruption) else {
+      willComplete()
       completion(.failure(CancellationError()))
       return
     }
+    let start = pace == nil ? nil : MonotonicTime.now()
+    limits.cancellation = cancellation
     var connection: BoutiqueConnection?
     let result = Result { () throws -> Snapshot? in
       if isShared { try sqlite.execute("PRAGMA query_only = 1") }
@@ -94,11 +107,15 @@ final class ReadWork: Sendable {
     limits.cancellation = nil
     ImmediateTransaction.rollback(on: sqlite)
     if isShared { try? sqlite.execute("PRAGMA query_only = 0") }
+    if let pace, let start {
+      pace.note(nanoseconds: MonotonicTime.now().nanoseconds - start.nanoseconds)
+    }
+    let path = sqlite.path
     willComplete()
     completion(
       result.mapError { error in
         if wasCancelled { return CancellationError() }
-        return BoutiqueError.translate(error, path: sqlite.path)
+        return BoutiqueError.translate(error, path: path)
       })
   }
 

@@ -130,9 +130,16 @@ public final class PreparedQuery {
           + "expected, \(arguments.count) given")
     }
     var values: [SQLValue] = []
-    for (index, argument) in arguments.enumerated() {
-      let value = try bind(argument, at: Int32(index + 1))
+    var parameters = ParameterWriter(statement, values: arguments.count)
+    for argument in arguments {
+      let value = try Self.value(of: argument)
+      parameters.append(value)
       if owner.recordsValues { values.append(value) }
+    }
+    do {
+      try parameters.bind()
+    } catch {
+      throw owner.failure(error)
     }
     if owner.recordsValues { owner.willRun(statement, values: values) }
   }
@@ -166,17 +173,20 @@ public final class PreparedQuery {
   }
 
   private func bind(_ argument: (any QueryBindable)?, at index: Int32) throws -> SQLValue {
-    let value: SQLValue
-    do {
-      value = try argument?.sqlValue() ?? .null
-    } catch {
-      throw BoutiqueError.bindingFailed(error)
-    }
+    let value = try Self.value(of: argument)
     do {
       try statement.bind(value, at: index)
     } catch {
       throw owner.failure(error)
     }
     return value
+  }
+
+  private static func value(of argument: (any QueryBindable)?) throws -> SQLValue {
+    do {
+      return try argument?.sqlValue() ?? .null
+    } catch {
+      throw BoutiqueError.bindingFailed(error)
+    }
   }
 }

@@ -109,9 +109,20 @@ public struct Row: Sendable, Hashable {
 /// The column names of one result, shared by its rows.
 final class ColumnNames: Sendable {
   let list: [String]
+  private let lengths: [Int]
 
-  init(_ list: [String]) { self.list = list }
+  init(_ list: [String]) {
+    self.list = list
+    lengths = list.map(\.utf8.count)
+  }
 
-  // Results are narrow; a scan beats a dictionary made for every query.
-  func index(of name: String) -> Int? { list.firstIndex(of: name) }
+  // Results are narrow; a scan beats a dictionary made for every query, and the lengths rule most names out.
+  func index(of name: String) -> Int? {
+    let length = name.utf8.count
+    for index in lengths.indices where lengths[index] == length && list[index] == name {
+      return index
+    }
+    // Names that Unicode holds equal can be of different lengths.
+    return list.firstIndex(of: name)
+  }
 }

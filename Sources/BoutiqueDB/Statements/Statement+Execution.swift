@@ -147,15 +147,15 @@ extension BoutiqueConnection {
   }
 
   func bind(_ fragment: SQLFragment, to statement: PreparedStatement) throws {
-    var index: Int32 = 1
-    do {
-      for value in fragment.values {
-        switch value {
-        case .value(let value): try statement.bind(value, at: index)
-        case .failure(let failure): throw BoutiqueError.bindingFailed(failure)
-        }
-        index += 1
+    var parameters = ParameterWriter(statement, values: fragment.values.count)
+    for value in fragment.values {
+      switch value {
+      case .value(let value): parameters.append(value)
+      case .failure(let failure): throw BoutiqueError.bindingFailed(failure)
       }
+    }
+    do {
+      try parameters.bind()
     } catch {
       throw failure(error)
     }

@@ -38,6 +38,8 @@ final class PendingWrite: Sendable {
   /// Whether the caller wants to know the commit's token.
   let wantsToken: Bool
   private let state = Mutex(State())
+  /// Whether the caller has been resumed; set after that.
+  private let isOver = Atomic(false)
 
   /// - Parameters:
   ///   - wait: how long it waits for its turn at most.
@@ -83,7 +85,7 @@ final class PendingWrite: Sendable {
         if hasEnded {
           continuation.resume(throwing: CancellationError())
         } else {
-          gate.submit(self)
+          gate.submit(self, thenWaiting: { isOver.load(ordering: .acquiring) })
         }
       }
     } onCancel: {
@@ -111,7 +113,11 @@ final class PendingWrite: Sendable {
   /// Ends the write and resumes its caller.
   func finish(_ result: Result<Void, any Error>) {
     end()?.resume(with: result)
+    didResume()
   }
+
+  /// Says that the caller has been resumed, to a thread of its that looks for that.
+  func didResume() { isOver.store(true, ordering: .releasing) }
 
   /// Ends the write.
   ///
@@ -136,6 +142,7 @@ final class PendingWrite: Sendable {
       return (true, state.continuation)
     }
     continuation?.resume(throwing: error)
+    if wasQueued { didResume() }
     // Nobody waits for a read as a write; its own completion has to be told.
     if wasQueued, case .read(let read) = work { read.fail(error) }
     return wasQueued

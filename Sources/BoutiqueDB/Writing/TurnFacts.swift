@@ -1,3 +1,5 @@
+import SharedFileCoordination
+
 /// What is looked up once for many writes of one turn, since it takes system calls.
 ///
 /// Whether the files are still the ones that were opened, and the continuity. A write looks them up when its
@@ -11,10 +13,15 @@ final class TurnFacts {
   private static let span: Int64 = 1_000_000
 
   private let readContinuity: () -> Int64?
+  private let readBridge: () -> ContinuityBridge?
   private var knownContinuity: Int64??
+  private var knownBridge: ContinuityBridge??
   private var lookedAt: MonotonicTime?
 
-  init(continuity: @escaping () -> Int64?) { readContinuity = continuity }
+  init(continuity: @escaping () -> Int64?, bridge: @escaping () -> ContinuityBridge? = { nil }) {
+    readContinuity = continuity
+    readBridge = bridge
+  }
 
   /// The continuity at the last look.
   var continuity: Int64? {
@@ -24,10 +31,19 @@ final class TurnFacts {
     return read
   }
 
+  /// What it goes on from, at the last look; it changes only with it.
+  var bridge: ContinuityBridge? {
+    if let knownBridge { return knownBridge }
+    let read = readBridge()
+    knownBridge = .some(read)
+    return read
+  }
+
   /// Forgets everything: a turn begins, or something has gone wrong.
   func forget() {
     lookedAt = nil
     knownContinuity = nil
+    knownBridge = nil
   }
 
   /// Whether it is time to look.

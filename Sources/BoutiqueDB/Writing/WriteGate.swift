@@ -1,5 +1,6 @@
 import Dispatch
 import SharedFileCoordination
+import Synchronization
 
 /// The line of this process's pending writes: first come, first served, background writes behind
 /// (`WriteLine`).
@@ -16,6 +17,8 @@ final class WriteGate: Sendable {
     var isServing = false
     /// Whether the writer thread wants the lease for a background write, and has said so to others.
     var isYielding = false
+    /// Whether the writer thread has its turn and has done with a write.
+    var isReady = false
   }
 
   /// What the head of the line is to somebody who has a transaction open.
@@ -27,6 +30,15 @@ final class WriteGate: Sendable {
   }
 
   private let monitor = Monitor(State())
+  /// How many writes have come, for the writer thread while it looks for one without the lock.
+  private let arrivals = Atomic(0)
+  /// A caller's look for the end of its write.
+  ///
+  /// Half as long again as a write of some rows and its commit take, and about what it costs to suspend the
+  /// caller's task and to resume it (docs/writing.md).
+  private let callersWait = BriefWait(atMost: .microseconds(40))
+  /// The writer thread's look for the next write.
+  private let writersWait = BriefWait(atMost: .microseconds(20))
   private let path: String
   private let aging: Duration
   /// Wakes the writer thread while it waits for the lease.
@@ -45,12 +57,20 @@ final class WriteGate: Sendable {
   }
 
   /// Adds a write at the end of the line.
-  func submit(_ write: PendingWrite) {
+  ///
+  /// Where it is the only one and the writer thread has its turn, so that it is likely to be done in a moment,
+  /// the calling thread looks for its end for at most some tens of microseconds, if that has paid before
+  /// (`BriefWait`).
+  ///
+  /// - Parameter isOver: whether its caller has been resumed.
+  func submit(_ write: PendingWrite, thenWaiting isOver: () -> Bool = { true }) {
     let rank =
       write.priority == .normal ? write.enqueued : write.enqueued.advanced(by: aging)
-    let (refused, timer, hurry) = monitor.updateOne { state -> (Bool, MonotonicTime?, Bool) in
-      guard !state.isClosed else { return (true, nil, false) }
+    let (refused, timer, hurry, runsAtOnce) = monitor.updateOne {
+      state -> (Bool, MonotonicTime?, Bool, Bool) in
+      guard !state.isClosed else { return (true, nil, false, false) }
       state.line.append(write, write.priority, rank: rank)
+      arrivals.wrappingAdd(1, ordering: .releasing)
       // The common write runs at once; only one that finds others before it needs the clock.
       var timer: MonotonicTime?
       if state.isServing || state.line.count > 1 {
@@ -63,12 +83,13 @@ final class WriteGate: Sendable {
       }
       let hurry = state.isYielding && write.priority == .normal
       if hurry { state.isYielding = false }
-      return (false, timer, hurry)
+      return (false, timer, hurry, state.isReady && state.line.count == 1)
     }
     if refused { write.giveUp(BoutiqueError.closed(path: path)) }
     if let timer { scheduleExpiry(at: timer) }
     // The lease is waited for with less right than this write has.
     if hurry { wakeLeaseWaiter() }
+    if runsAtOnce, write.priority == .normal { _ = callersWait.wait(until: isOver) }
   }
 
   /// Blocks the writer thread until a write waits, and returns it without taking it out.
@@ -81,6 +102,21 @@ final class WriteGate: Sendable {
       if let first = state.line.first { return .some(first) }
       return state.isClosed ? .some(nil) : nil
     } ?? nil
+  }
+
+  /// Says that the next write would run at once: the writer thread has its turn among processes and has done
+  /// with one write; or that it would not.
+  func noteReady(_ isReady: Bool) { monitor.withLock { $0.isReady = isReady } }
+
+  /// Lets the writer thread look for the next write for some microseconds, without sleeping, if that has paid
+  /// before.
+  ///
+  /// Call when the line was empty.
+  ///
+  /// - Returns: whether one has come.
+  func lookForWork() -> Bool {
+    let known = arrivals.load(ordering: .relaxed)
+    return hasWork || writersWait.wait { arrivals.load(ordering: .acquiring) != known }
   }
 
   /// Blocks the writer thread for a moment, in case a write comes; it is not taken out.
@@ -117,6 +153,7 @@ final class WriteGate: Sendable {
       while let write = state.line.removeFirst() {
         if write.begin() {
           state.isServing = true
+          state.isReady = false
           return write
         }
       }

@@ -43,9 +43,12 @@ final class Writer {
   var group = WriteGroup()
   private var savepoint: MemberSavepoint?
   private var repeated: RepeatedTransaction?
-  private var callers: [(UnsafeContinuation<Void, any Error>, Result<Void, any Error>)] = []
+  private var callers:
+    [(PendingWrite, UnsafeContinuation<Void, any Error>, Result<Void, any Error>)] = []
   private let facts: TurnFacts
   private var lingering = Lingering()
+  /// A turn ends after that when nothing waits: at the beginning of one the lock file is compared with its path.
+  private static let longestTurn = Duration.milliseconds(20)
 
   init(
     sqlite: Connection, limits: StatementLimits, log: ChangeLogWriter, collector: ChangeCollector,
@@ -86,7 +89,9 @@ final class Writer {
 
   /// Serves writes until the gate is closed and empty.
   func run() {
-    while let first = gate.waitForWork() {
+    // Of the opening nobody has been told, and nobody has asked.
+    hub.didTell { nil }
+    while let first = nextWork() {
       guard let coordination, !first.isRead, !Sabotage.noLease.isOn else {
         serve()
         continue
@@ -114,6 +119,16 @@ final class Writer {
     }
   }
 
+  /// Waits for the next write.
+  private func nextWork() -> PendingWrite? {
+    if hub.isOffering {
+      // The pool may have other things to do than to resume the caller.
+      _ = gate.waitForWork(atMost: .microseconds(200))
+      hub.withdrawOffer()
+    }
+    return gate.waitForWork()
+  }
+
   private func serve(_ turn: consuming WriteTurn) {
     facts.forget()
     while let write = gate.take() ?? whoComesBack(turn.heldFor) {
@@ -129,12 +144,16 @@ final class Writer {
       if turn.shouldHandOver(nextYields: gate.nextYields) { break }
       turn.renew()
     }
+    gate.noteReady(false)
     turn.finish()
   }
 
-  /// Waits a moment for the next write of whom the last one was done for, as long as the quantum lasts.
+  /// Waits a moment for the next write of whom the last one was done for, as long as the quantum lasts, or,
+  /// since nobody else wants the lease then, a while longer.
   private func whoComesBack(_ heldFor: Duration) -> PendingWrite? {
-    guard heldFor < configuration.leaseQuantum, lingering.isWorthwhile() else { return nil }
+    guard heldFor < max(configuration.leaseQuantum, Self.longestTurn) else { return nil }
+    if gate.lookForWork(), let write = gate.take() { return write }
+    guard lingering.isWorthwhile() else { return nil }
     let hasCome = gate.waitForWork(atMost: Lingering.span)
     lingering.ended(withWrite: hasCome)
     return hasCome ? gate.take() : nil
@@ -142,7 +161,8 @@ final class Writer {
 
   private func serve() {
     facts.forget()
-    while let write = gate.take() {
+    defer { gate.noteReady(false) }
+    while let write = gate.take() ?? (gate.lookForWork() ? gate.take() : nil) {
       conclude(perform(write) { _ in false })
       checkpointer.runIfDue(on: sqlite, limits: limits) { isLogWhole }
     }
@@ -182,6 +202,7 @@ final class Writer {
   /// - Parameter mustHandOver: whether the turn is over if a write comes next that yields, or does not.
   /// - Returns: what was committed, or nil when nothing was changed.
   private func perform(_ write: PendingWrite, mustHandOver: (Bool) -> Bool) -> ChangeSet? {
+    hub.withdrawOffer()
     switch write.work {
     case .read(let work):
       work.run(on: sqlite, limits: limits, isShared: true)
@@ -220,8 +241,9 @@ final class Writer {
     if let change {
       // What foreign programs did before comes first.
       if let adopted = log.adopted { hub.publish(adopted) }
-      hub.publish(change)
+      hub.publish(change, offering: true)
     }
+    hub.didTell { sqlite.walIndexHeader()?.change }
     for (write, result) in group.members {
       var result = result
       if case .failure(let error) = result {
@@ -229,11 +251,16 @@ final class Writer {
         if case BoutiqueError.fileReplaced = translated { hub.fail(translated) }
         result = .failure(translated)
       }
-      if let caller = write.end() { callers.append((caller, result)) }
+      if let caller = write.end() { callers.append((write, caller, result)) }
     }
     group.removeAll()
+    // Before it can come back. Where several are resumed their threads have better things to do than to look.
+    if callers.count == 1 { gate.noteReady(true) }
     // One right after the other: a thread of the pool that is woken for the first finds the rest there.
-    for (caller, result) in callers { caller.resume(with: result) }
+    for (write, caller, result) in callers {
+      caller.resume(with: result)
+      write.didResume()
+    }
     callers.removeAll(keepingCapacity: true)
   }
 
@@ -286,7 +313,17 @@ final class Writer {
       ? try log.append(collector.summary(), schemaChanged: collector.hasSchemaChange)
       : try log.appendNothing()
     FaultPoint.reach(.beforeCommit)
-    try transaction().commit()
+    // Without a change nobody is told of the foreign commits that may have been found.
+    if change != nil { hub.ownCommit.begin() }
+    do {
+      try transaction().commit()
+    } catch {
+      hub.ownCommit.didWrite()
+      // Others' writes to the log may have been taken for ours.
+      hub.wake(.writeAheadLog)
+      throw error
+    }
+    hub.ownCommit.didWrite()
     log.didCommit(change)
     return change
   }

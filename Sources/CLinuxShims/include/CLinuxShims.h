@@ -40,8 +40,12 @@ int clx_next_descriptor(void);
 // Drops all open-file-description locks of `fd` when `unlock`, forgets it, closes it.
 void clx_guarded_close(int fd, bool unlock);
 
-// How many times this process image has been forked without exec since the library was loaded.
+// Another number in every process that this one's image has become by fork without exec; without a system call.
 uint64_t clx_fork_generation(void);
+
+// Whether that holds for children that are made around the C library (a bare clone), too: the kernel can empty
+// a page in a child (since 4.14).
+bool clx_fork_generation_sees_clones(void);
 
 // Number of descriptors under guard. For tests.
 int clx_guarded_count(void);
@@ -76,8 +80,18 @@ void clx_error_text(int code, char *buffer, size_t size);
 // status of the child, or -errno. For tests of what a forked child may and may not do.
 int clx_run_in_fork(int (*body)(void *), void *context);
 
+// The same with a child that is made around the C library, whose handlers do not run: the body must neither
+// allocate nor lock.
+int clx_run_in_clone(int (*body)(void *), void *context);
+
 // Makes the calling thread another user as far as files are concerned (setfsuid(2)). For tests.
 void clx_act_as_user(unsigned int user);
+
+// How many processors the calling thread may run on; at least 1.
+int clx_processor_count(void);
+
+// Tells the processor that the caller looks for something in a loop.
+void clx_relax(void);
 
 // Starts a detached thread with a small stack and all signals blocked, so that the program's
 // own handlers never run on it. 0 or -errno.

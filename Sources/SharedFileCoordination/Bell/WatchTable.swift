@@ -12,6 +12,8 @@ struct WatchTable {
     var number: Int32
     var identity: FileIdentity?
     var isOver = false
+    /// Tells ringers that somebody listens, while the watch is one of a lock file.
+    var presence: ListenerPresence?
   }
 
   /// What a watch stands for.
@@ -117,7 +119,19 @@ struct WatchTable {
     switch calls.watch(path, UInt32(bitPattern: mask)) {
     case .watching(let number):
       let after = FileIdentity.of(path: path)
-      watches[path] = Watch(number: number, identity: before == after ? after : nil)
+      var watch = Watch(number: number, identity: before == after ? after : nil)
+      if role == .lock {
+        switch ListenerPresence.begin(path: path) {
+        case .present(let presence):
+          watch.presence = presence
+          // A file put in place meanwhile: as if the watch were on the old one.
+          if presence.identity != after { watch.identity = nil }
+        case .refused(let reason):
+          watches[path] = watch
+          return "\(path) cannot be listened to: \(reason)"
+        }
+      }
+      watches[path] = watch
       roles[number, default: []].append((database, role))
       return nil
     case .missing:

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Looks up a process in `/proc`: what it does, and whether it is still the same one.
 package enum ProcessProbe {
@@ -75,20 +76,42 @@ package struct OwnProcess: Sendable {
   let pidNamespace: UInt64
   let userID: UInt32
 
+  /// What stays the same as long as a process lives, and which process that is: a forked child is another one.
+  private struct Lasting {
+    var generation: UInt64
+    var pid: Int32
+    var startTime: UInt64
+    var pidNamespace: UInt64
+  }
+
+  private static let lasting = Mutex<Lasting?>(nil)
+
   /// Looks at this process.
-  ///
-  /// Not kept in a global: a forked child is another process.
   init() {
-    pid = getpid()
-    startTime = ProcessProbe.facts(pid: pid)?.startTime ?? 0
-    pidNamespace = ProcessProbe.ownNamespace
+    let pid = getpid()
+    let generation = ForkGuard.generation
+    // In a forked child the lock may be held by a thread that did not come along.
+    let known = Self.lasting.withLockIfAvailable { $0 } ?? nil
+    self.pid = pid
     userID = geteuid()
+    if let known, known.pid == pid, known.generation == generation, known.startTime != 0 {
+      startTime = known.startTime
+      pidNamespace = known.pidNamespace
+      return
+    }
+    let found = Lasting(
+      generation: generation, pid: pid, startTime: ProcessProbe.facts(pid: pid)?.startTime ?? 0,
+      pidNamespace: ProcessProbe.ownNamespace)
+    _ = Self.lasting.withLockIfAvailable { $0 = found }
+    startTime = found.startTime
+    pidNamespace = found.pidNamespace
   }
 
   /// This process's command line, arguments parted by blanks.
   package static var commandLine: String {
-    let bytes = SystemFile.bytes(path: "/proc/self/cmdline", limit: 4096) ?? []
-    let text = String(decoding: bytes.map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
-    return String(text.reversed().drop { $0 == " " }.reversed())
+    var bytes = SystemFile.bytes(path: "/proc/self/cmdline", limit: 4096) ?? []
+    while let last = bytes.last, last == 0 || last == 0x20 { bytes.removeLast() }
+    for index in bytes.indices where bytes[index] == 0 { bytes[index] = 0x20 }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

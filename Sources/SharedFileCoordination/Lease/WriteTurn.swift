@@ -17,7 +17,9 @@ package struct WriteTurn: ~Copyable, Sendable {
     if !isFinished { session.release() }
   }
 
-  /// Rings the bell: tells everybody that there is something new.
+  /// Rings the bell, if anybody listens: tells them that there is something new.
+  ///
+  /// Call when it can be seen, not before.
   package func ring() {
     session.ring()
   }
@@ -63,6 +65,12 @@ final class TurnSession: Sendable {
   /// The bell's counter after this turn's last ringing, 0 before the first.
   private let counter = Atomic<UInt64>(0)
 
+  /// When the line was looked at last, for somebody who wants the lease when the quantum is used up.
+  private let lookedAt = Atomic<UInt64>(0)
+
+  /// A look at the line that found nobody is good for so long, if the quantum is not much shorter.
+  private static let lookSpan: UInt64 = 100_000
+
   /// How old a record may be when the turn goes on with something new.
   private static let renewal: UInt64 = 50_000_000
 
@@ -88,7 +96,8 @@ final class TurnSession: Sendable {
   }
 
   func ring() {
-    guard let membership, lease.isSameProcess else { return }
+    guard let membership, lease.isSameProcess, ListenerPresence.isThere(at: membership.file)
+    else { return }
     // Who has the lease rings; a step that somebody without it makes meanwhile is one that nobody misses.
     let known = counter.load(ordering: .relaxed)
     let now = CommitBell.ring(membership.file, known: known == 0 ? nil : known)
@@ -100,6 +109,11 @@ final class TurnSession: Sendable {
     let now = BootClock.now()
     let isUsedUp = since.duration(to: now) >= options.quantum
     guard isUsedUp || nextYields else { return false }
+    let span = min(Self.lookSpan, UInt64(clamping: options.quantum.clampedNanoseconds) / 8)
+    guard nextYields || now.nanoseconds &- lookedAt.load(ordering: .relaxed) >= span else {
+      return false
+    }
+    lookedAt.store(now.nanoseconds, ordering: .relaxed)
     var page = HeaderPage()
     guard (try? page.load(from: membership.file)) == true else { return false }
     return LeaseQueue.line(page.queue, without: membership.slot).contains {

@@ -22,6 +22,7 @@
 //        │ slot records, 512 bytes each │ Changed by the slot's owner.
 //        └──────────────────────────────┘
 //   1 GiB: lock bytes; no content is ever there. +0 write lease, +1 migration lease, +2 init,
+//          +3 shared by all who listen to the bell (`ListenerPresence.swift`);
 //          +16 … one presence byte a slot; +256 … one byte a slot that says "settled" (continuity);
 //          +1024 … one byte a numbered place (`PlaceClaim.swift`).
 //
@@ -68,6 +69,7 @@ package enum LockFileLayout {
   package static let writeLeaseByte = lockBase
   package static let migrationByte = lockBase + 1
   package static let initByte = lockBase + 2
+  package static let listenersByte = lockBase + 3
 
   /// Returns the byte whose lock says that a slot has a living owner.
   package static func presenceByte(slot: Int) -> Int64 { lockBase + 16 + Int64(slot) }
@@ -95,6 +97,7 @@ package enum LockFileLayout {
     case writeLeaseByte: "write lease"
     case migrationByte: "migration lease"
     case initByte: "initialisation"
+    case listenersByte: "bell listener"
     case presenceByte(slot: 0)..<presenceByte(slot: maximumSlotCount):
       "slot \(byte - presenceByte(slot: 0))"
     case placeByte(0)...:

@@ -10,6 +10,7 @@ enum BenchmarkList {
       BenchmarkEntry(WaitingBenchmark.self, quick: ["--seconds=0.3"]),
       BenchmarkEntry(
         LiveBenchmark.self, quick: ["--queries=1,20", "--samples=20", "--storm=0.2"]),
+      BenchmarkEntry(IdleBenchmark.self, quick: ["--queries=1,20", "--seconds=0.3"]),
       BenchmarkEntry(ListBenchmark.self, quick: ["--rows=1000", "--samples=20"]),
       BenchmarkEntry(
         CaptureBenchmark.self,

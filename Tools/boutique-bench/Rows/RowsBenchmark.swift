@@ -8,6 +8,15 @@ enum RowsBenchmark: Benchmark {
     var singles = 20_000
     var keys = 100_000
     var opens = 50
+    /// What is measured; the parts of names that the user gave, nil for everything.
+    var only: [String]?
+
+    var works: [RowsWork] {
+      guard let only else { return RowsWork.allCases }
+      return RowsWork.allCases.filter { work in
+        only.contains { work.rawValue.lowercased().contains($0.lowercased()) }
+      }
+    }
   }
 
   /// One kind of work; each list has a number for each round.
@@ -19,6 +28,10 @@ enum RowsBenchmark: Benchmark {
     var ratio: [Double] = []
     /// The same of the processor time of all threads.
     var processorRatio: [Double] = []
+    /// The same with capture switched off; empty where that is not measured.
+    var uncapturedProcessorRatio: [Double] = []
+    /// The library's processor time divided by its own without capture.
+    var captureRatio: [Double] = []
     var target: Double
   }
 
@@ -41,27 +54,41 @@ enum RowsBenchmark: Benchmark {
         (settings, text) throws(InvalidValue) in
         settings.keys = try OptionValue.positiveInteger(text)
       },
+      .value(
+        "only", "LIST",
+        help:
+          "Only what has one of these, separated by commas, in its name, for example insert all."
+      ) { (settings, text) throws(InvalidValue) in
+        settings.only = text.split(separator: ",").map(String.init)
+        guard !settings.works.isEmpty else {
+          throw InvalidValue(expected: "a part of the name of something that is measured")
+        }
+      },
     ] + CommonSettings.options { settings, change in change(&settings.common) },
     notes: [
       """
       Rows have an integer key, two texts, a real and an integer. “Plain C” prepares each statement once \
       and binds it anew, on one connection in WAL mode; it has the file for itself. The library's figures \
       contain everything: statement, lease, capture, commit, bell, and the way back to the task that \
-      awaits.
+      awaits. “Off” is the same with the table's capture mode off.
       """, CommonSettings.note,
     ], examples: ["\(Program.name) rows --rows=20000 --rounds=5"])
 
   static func common(_ settings: Settings) -> CommonSettings { settings.common }
 
   static func run(_ settings: Settings, _ run: BenchRun) throws -> BenchReport {
-    var results = RowsWork.allCases.map { Result(work: $0, target: $0.target) }
+    let works = settings.works
+    var results = works.map { Result(work: $0, target: $0.target) }
+    let bulk = works.filter(RowsWork.bulk.contains)
+    let variants = RowsVariant.allCases.filter { $0 != .uncaptured || !bulk.isEmpty }
     for round in 1...run.rounds {
       var measured: [RowsVariant: WorkerMessage] = [:]
-      for variant in run.shuffled(RowsVariant.allCases) {
+      for variant in run.shuffled(variants) {
         run.progress("round \(round) of \(run.rounds): \(variant.rawValue)")
         measured[variant] = try run.withDatabase { path in
           let orders = RowsOrders(
-            path: path, variant: variant, rows: settings.rows, singles: settings.singles,
+            path: path, variant: variant, works: variant == .uncaptured ? bulk : works,
+            rows: settings.rows, singles: settings.singles,
             keys: settings.keys, opens: settings.opens, synced: max(64, settings.singles / 10))
           return try WorkerCrew.results(
             of: [(label: variant.rawValue, orders: .rows(orders))], run
@@ -77,16 +104,24 @@ enum RowsBenchmark: Benchmark {
         results[index].libraryNanoseconds.append(Double(library[0]))
         results[index].ratio.append(Double(library[0]) / Double(max(1, plain[0])))
         results[index].processorRatio.append(Double(library[1]) / Double(max(1, plain[1])))
+        if let off = measured[.uncaptured]?[name], off.count == 2 {
+          results[index].uncapturedProcessorRatio.append(Double(off[1]) / Double(max(1, plain[1])))
+          results[index].captureRatio.append(Double(library[1]) / Double(max(1, off[1])))
+        }
       }
     }
     var table = TextTable(titles: [
-      "work", "plain C, ms", "library, ms", "× C", "CPU × C", "target",
+      "work", "plain C, ms", "library, ms", "× C", "CPU × C", "off, CPU × C", "CPU ÷ off",
+      "target",
     ])
     for result in results {
       table.append([
         .text(result.work.rawValue), Figure.milliseconds(Median.of(result.plainNanoseconds)),
         Figure.milliseconds(Median.of(result.libraryNanoseconds)),
         Figure.decimal(Median.of(result.ratio)), Figure.decimal(Median.of(result.processorRatio)),
+        result.captureRatio.isEmpty
+          ? .text("") : Figure.decimal(Median.of(result.uncapturedProcessorRatio)),
+        result.captureRatio.isEmpty ? .text("") : Figure.decimal(Median.of(result.captureRatio)),
         Figure.decimal(result.target),
       ])
     }

@@ -15,6 +15,9 @@ enum RowsWork: String, CaseIterable, Codable, Sendable {
   case modelReadAll = "Blackbird: read all"
   case modelReadKeys = "Blackbird: read by key"
 
+  /// What is measured with capture switched off, too.
+  static let bulk: [RowsWork] = [.insertAll, .updateAll, .deleteAll]
+
   /// The most that the time may be as a multiple of plain C's; the throughput of `insertTasksFull` is the other
   /// way round.
   var target: Double {
@@ -39,12 +42,16 @@ enum RowsVariant: String, CaseIterable, Codable, Sendable {
   case plain
   /// The library.
   case library
+  /// The library with the table's capture mode `off`.
+  case uncaptured
 }
 
 /// What a worker of the `rows` benchmark does.
 struct RowsOrders: Codable, Sendable {
   var path: String
   var variant: RowsVariant
+  /// What is to be measured; what the others need is done in any case.
+  var works: [RowsWork]
   /// How many rows the table has.
   var rows: Int
   /// How many single writes.

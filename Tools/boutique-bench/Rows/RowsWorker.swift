@@ -40,19 +40,24 @@ struct RowsWorker: Sendable {
     let orders = orders
     switch orders.variant {
     case .plain: return try await OwnThread.run { try PlainRows(orders: orders).run() }
-    case .library: return try await library()
+    case .library, .uncaptured: return try await library()
     }
   }
 
   private func library() async throws -> [String: [Int64]] {
     let orders = orders
     var figures: [String: [Int64]] = [:]
-    func measure(_ work: RowsWork, _ body: () async throws -> Void) async throws {
+    func measure(
+      _ work: RowsWork, isNeeded: Bool = false, _ body: () async throws -> Void
+    ) async throws {
+      guard isNeeded || orders.works.contains(work) else { return }
       let start = Expense.now()
       try await body()
       figures[work.rawValue] = StoreWorker.figures(since: start)
     }
-    let db = try await BoutiqueDB.open(path: orders.path)
+    var configuration = BoutiqueConfiguration()
+    if orders.variant == .uncaptured { configuration.captureModes = ["items": .off] }
+    let db = try await BoutiqueDB.open(path: orders.path, configuration: configuration)
     try await db.write { connection in
       try connection.execute(
         """
@@ -60,7 +65,7 @@ struct RowsWorker: Sendable {
         price REAL NOT NULL, count INTEGER NOT NULL)
         """)
     }
-    try await measure(.insertAll) {
+    try await measure(.insertAll, isNeeded: true) {
       try await db.write { connection in
         for number in 0..<orders.rows {
           try BenchRow.insert { BenchRow(number: number) }.execute(connection)
@@ -125,7 +130,6 @@ struct RowsWorker: Sendable {
       try await Self.insert(orders.singles, from: orders.rows + orders.singles, into: db)
     }
     await db.close()
-    var configuration = BoutiqueConfiguration()
     configuration.synchronous = .full
     let synced = try await BoutiqueDB.open(path: orders.path, configuration: configuration)
     try await measure(.insertTasksFull) {
@@ -138,6 +142,15 @@ struct RowsWorker: Sendable {
         }
       }
     }
+    if orders.works.contains(.openAndRead) { try await openAndRead(&figures) }
+    await synced.close()
+    if orders.works.contains(where: Self.modelWorks.contains) { try await models(&figures) }
+    return figures
+  }
+
+  private static let modelWorks: [RowsWork] = [.modelWriteAll, .modelReadAll, .modelReadKeys]
+
+  private func openAndRead(_ figures: inout [String: [Int64]]) async throws {
     let start = Expense.now()
     var elapsed: Int64 = 0
     for _ in 0..<orders.opens {
@@ -148,9 +161,6 @@ struct RowsWorker: Sendable {
       await db.close()
     }
     figures[RowsWork.openAndRead.rawValue] = [elapsed, StoreWorker.figures(since: start)[1]]
-    await synced.close()
-    try await models(&figures)
-    return figures
   }
 
   /// Inserts rows from 64 tasks, each of which awaits every write.

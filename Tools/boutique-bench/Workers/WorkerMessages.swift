@@ -12,6 +12,8 @@ enum WorkerOrders: Codable, Sendable {
   case waiting(WaitingOrders)
   /// Observe queries.
   case observer(ObserverOrders)
+  /// Observe while nothing happens.
+  case idle(IdleOrders)
   /// Write for observers.
   case liveWriter(LiveWriterOrders)
   /// Run statements with and without capture.

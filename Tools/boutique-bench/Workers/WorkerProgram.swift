@@ -26,6 +26,7 @@ enum WorkerProgram {
     case .handover(let orders): try await HandoverWorker(orders: orders, link: link).run()
     case .waiting(let orders): try await WaitingWorker(orders: orders, link: link).run()
     case .observer(let orders): try await ObserverWorker(orders: orders, link: link).run()
+    case .idle(let orders): try await IdleWorker(orders: orders, link: link).run()
     case .liveWriter(let orders): try await LiveWriterWorker(orders: orders, link: link).run()
     case .capture(let orders): try await CaptureWorker(orders: orders, link: link).run()
     case .store(let orders): try await StoreWorker(orders: orders, link: link).run()

@@ -1,0 +1,249 @@
+import BoutiqueDB
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+import TestDatabase
+import Testing
+
+/// Reads on the caller's own thread: when they run there, and that nothing else is different.
+@Suite struct ReadInPlaceTests {
+  /// The name of the thread that asks.
+  private static func threadName() -> String {
+    (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? ""
+  }
+
+  /// Whether there are places at all: with one thread nothing runs in place.
+  private static var hasPlaces: Bool { sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 }
+
+  private func withDatabase(_ body: (BoutiqueDB, String) async throws -> Void) async throws {
+    try await withTestDatabase { db, directory in
+      try await db.write { conn in
+        try conn.executeScript("CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT)")
+        for number in 1...100 {
+          try conn.execute("INSERT INTO note VALUES (?, ?)", number, "n\(number)")
+        }
+      }
+      try await body(db, directory.file("test.db"))
+    }
+  }
+
+  /// Reads until a read of this kind has run in place.
+  private static func settle(_ db: BoutiqueDB) async throws -> Bool {
+    for _ in 0..<5000 {
+      let name = try await db.read { conn in
+        _ = try conn.queryOne("SELECT title FROM note WHERE id = 7")
+        return threadName()
+      }
+      if !name.hasPrefix("boutique-read") { return true }
+    }
+    return false
+  }
+
+  @Test func `a kind of read has to prove itself and can lose its right`() {
+    let pace = ReadPace()
+    let short = ReadPace.short / 2
+    let long = ReadPace.short + 1
+    func proof() -> Int {
+      var count = 0
+      while !pace.isShort {
+        pace.note(nanoseconds: short)
+        count += 1
+      }
+      return count
+    }
+    #expect(proof() == 4)
+    pace.note(nanoseconds: long)
+    #expect(!pace.isShort)
+    // The sooner it was long again, the more it has to show.
+    #expect(proof() == 8)
+    pace.note(nanoseconds: long)
+    #expect(proof() == 16)
+    // A long one in the middle of the proof begins it anew.
+    pace.note(nanoseconds: long)
+    for _ in 0..<31 { pace.note(nanoseconds: short) }
+    pace.note(nanoseconds: long)
+    #expect(proof() == 32)
+    for _ in 0..<20 {
+      pace.note(nanoseconds: long)
+      _ = proof()
+    }
+    pace.note(nanoseconds: long)
+    #expect(proof() == 1024)
+    // Long good behaviour is rewarded.
+    for _ in 0..<300 { pace.note(nanoseconds: short) }
+    #expect(pace.isShort)
+    pace.note(nanoseconds: long)
+    #expect(proof() == 4)
+  }
+
+  @Test func `first on a thread of the pool, and in place once short`() async throws {
+    try await withDatabase { db, _ in
+      let first = try await db.read { _ in Self.threadName() }
+      #expect(first.hasPrefix("boutique-read"))
+      #expect(try await Self.settle(db) == Self.hasPlaces)
+    }
+  }
+
+  @Test func `what runs in place is one snapshot and cannot write`() async throws {
+    try await withDatabase { db, _ in
+      _ = try await Self.settle(db)
+      await #expect(throws: BoutiqueError.self) {
+        try await db.read { conn -> String in
+          _ = try conn.execute("INSERT INTO note VALUES (1000, 'x')")
+          return ""
+        }
+      }
+      struct Wrong: Error {}
+      await #expect(throws: Wrong.self) {
+        try await db.read { _ -> String in throw Wrong() }
+      }
+      // The connection is in order for the next one.
+      #expect(try await db.read { try $0.query("SELECT count(*) FROM note").count } == 1)
+      let escaped = Mutex<Bool?>(nil)
+      let title = try await db.read { conn -> String in
+        let before = try conn.queryOne("SELECT title FROM note WHERE id = 1")
+        let again = try conn.queryOne("SELECT title FROM note WHERE id = 1")
+        escaped.withLock { $0 = before?[0] == again?[0] }
+        return try before?.decode("title") ?? ""
+      }
+      #expect(title == "n1" && escaped.withLock(\.self) == true)
+    }
+  }
+
+  @Test func `cancelled in place it ends with a cancellation`() async throws {
+    try await withDatabase { db, _ in
+      _ = try await Self.settle(db)
+      let (began, signal) = AsyncStream<Void>.makeStream()
+      let task = Task {
+        try await db.read { conn -> String in
+          signal.yield()
+          _ = try conn.query(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n")
+          return ""
+        }
+      }
+      var waiting = began.makeAsyncIterator()
+      _ = await waiting.next()
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      let before = Task { () -> String in
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await db.read { _ in "never" }
+      }
+      await #expect(throws: CancellationError.self) { try await before.value }
+      #expect(try await db.read { _ in "still" } == "still")
+    }
+  }
+
+  @Test func `a deleted file and a closed database are noticed in place`() async throws {
+    try await withDatabase { db, path in
+      _ = try await Self.settle(db)
+      try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+      await #expect { try await db.read { _ in Self.threadName() } } throws: { error in
+        if case BoutiqueError.fileReplaced = error { true } else { false }
+      }
+      try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+      #expect(try await Self.settle(db) == Self.hasPlaces)
+      await db.close()
+      await #expect { try await db.read { _ in Self.threadName() } } throws: { error in
+        if case BoutiqueError.closed = error { true } else { false }
+      }
+    }
+  }
+
+  /// More tasks than there are connections, places or threads, and a close in the middle of it.
+  @Test func `many at once get their answers, and a close waits for all`() async throws {
+    try await withDatabase { db, _ in
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for task in 0..<40 {
+          group.addTask {
+            var count = 0
+            do {
+              for number in 0..<200 {
+                let key = (task * 31 + number) % 100 + 1
+                let title: String? = try await db.read { conn in
+                  try conn.queryOne("SELECT title FROM note WHERE id = ?", key)?.decode("title")
+                }
+                #expect(title == "n\(key)")
+                count += 1
+              }
+            } catch BoutiqueError.closed {}
+            return count
+          }
+        }
+        _ = try await group.next()
+        await db.close()
+        for try await count in group { #expect(count <= 200) }
+      }
+    }
+  }
+
+  /// The reads of live queries are offered to the caller of the write; here it has no thread to run on.
+  @Test func `a live value does not wait for the caller of the write`() async throws {
+    try await withDatabase { db, _ in
+      let (values, value) = AsyncStream<String>.makeStream()
+      let observer = Task { @MainActor in
+        for try await title in db.observe({ conn -> String in
+          try conn.queryOne("SELECT title FROM note WHERE id = 1")?.decode("title") ?? ""
+        }) {
+          value.yield(title)
+        }
+      }
+      var arrived = values.makeAsyncIterator()
+      _ = await arrived.next()
+      for number in 0..<20 {
+        try await db.write {
+          try $0.execute("UPDATE note SET title = ? WHERE id = 1", "a\(number)")
+        }
+        while let title = await arrived.next(), title != "a\(number)" {}
+      }
+      let width = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+      let started = DispatchSemaphore(value: 0)
+      let hasValue = DispatchSemaphore(value: 0)
+      let wasInTime = Mutex(true)
+      let second = Task { @MainActor in
+        var titles = db.observe { conn -> String in
+          try conn.queryOne("SELECT title FROM note WHERE id = 1")?.decode("title") ?? ""
+        }.makeAsyncIterator()
+        while let title = try await titles.next(isolation: MainActor.shared), title != "last" {}
+        for _ in 0..<width { hasValue.signal() }
+      }
+      try await db.write { conn in
+        for _ in 0..<width {
+          Task.detached {
+            started.signal()
+            let result = Self.wait(hasValue)
+            if !result { wasInTime.withLock { $0 = false } }
+          }
+        }
+        for _ in 0..<width { started.wait() }
+        try conn.execute("UPDATE note SET title = 'last' WHERE id = 1")
+      }
+      try await second.value
+      #expect(wasInTime.withLock(\.self))
+      observer.cancel()
+    }
+  }
+
+  /// Blocks the thread, which is the point here.
+  private static func wait(_ semaphore: DispatchSemaphore) -> Bool {
+    semaphore.wait(timeout: .now() + 20) == .success
+  }
+
+  @Test func `a commit of ours explains what the watcher sees of it`() {
+    let commit = OwnCommit()
+    #expect(!commit.explainsWriting && !commit.noteBell() && !commit.didTell())
+    commit.begin()
+    #expect(commit.explainsWriting)
+    commit.didWrite()
+    // From here on another program may write.
+    #expect(!commit.explainsWriting)
+    #expect(!commit.didTell())
+    commit.begin()
+    commit.didWrite()
+    #expect(commit.noteBell())
+    #expect(commit.didTell())
+    #expect(!commit.noteBell() && !commit.didTell())
+  }
+}
