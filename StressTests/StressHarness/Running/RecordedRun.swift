@@ -71,7 +71,8 @@ package struct RecordedRun: Sendable {
     }
     do {
       let found = try await workload.init().check(run, history)
-      return seen + found.map { complete($0, evidence) }
+      // What a check has proved says more than an error that somebody was told, of which there may be hundreds.
+      return found.map { complete($0, evidence) } + seen
     } catch {
       // The faults are over: a database that cannot be looked at now has not kept its promises.
       let violation = Violation(check: "end state", text: "cannot be looked at: \(error)")
