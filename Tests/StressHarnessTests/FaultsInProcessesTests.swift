@@ -171,7 +171,7 @@ struct FaultsInProcessesTests {
     let named: [String: Set<FaultPoint>] = [
       "open": [.inOpening, .inMigration, .makingLockFile],
       "checkpoint": [.beforeCheckpoint, .afterCheckpoint], "prune": [.inPruning],
-      "adopt": [.inAdoption], "acknowledge": [.inConsumerAcknowledgement],
+      "adopt": [.inAdoption], "acknowledge": [.inConsumerAcknowledgement, .beforeDelivery],
       "rotate": [.inKeyRotation, .beforeKeyRotationEnds],
     ]
     for (doing, points) in named {

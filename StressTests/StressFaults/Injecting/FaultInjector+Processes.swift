@@ -12,6 +12,10 @@ extension FaultInjector {
     let places = FaultPlace.all
     let first = places[value.next(of: places.count)]
     let countdown = 1 + value.next(of: 4)
+    if let point {
+      return await kill(at: .point(point), countdown, event, for: event.duration)
+        ? Outcome(text: "at \(point.rawValue)") : .none("\(point.rawValue) was not reached")
+    }
     if await kill(at: first, countdown, event, for: event.duration * 0.6) {
       return Outcome(text: "at \(first.name)")
     }
