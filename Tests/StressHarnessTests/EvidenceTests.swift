@@ -90,6 +90,7 @@ import Testing
     ("corrupt", [fault(.ioError, at: 5)], .trouble),
     ("corrupt", [fault(.ioError, at: 5, didStrike: false)], .violation),
     ("corrupt", [fault(.pause, at: 5)], .violation), ("timedOut", [fault(.pause, at: 5)], .trouble),
+    ("timedOut", [fault(.inotifyOverflow, at: 5)], .trouble),
     ("diskFull", [fault(.pause, at: 5), fault(.diskFull, at: 10)], .trouble),
     ("unexplained", FaultKind.allCases.map { fault($0, at: 1) }, .violation),
     ("no such kind", FaultKind.allCases.map { fault($0, at: 1) }, .violation),

@@ -125,13 +125,21 @@ extension FaultInjector {
     guard OpenDescriptors.hasWatch(victim.processID) else {
       return .none("the process does not listen to inotify")
     }
+    // One after the other would keep the last ones stopped until all the others are done.
+    guard !isFlooding else { return .none("another one was not over yet") }
     guard standing.insert(victim.processID).inserted else {
       return .none("the process stood still already")
     }
-    defer { standing.remove(victim.processID) }
+    isFlooding = true
+    defer {
+      standing.remove(victim.processID)
+      isFlooding = false
+    }
     await victim.stop()
-    let count = QueueOverflow.flood(directory: directory)
+    let flood = await QueueOverflow.flood(directory: directory)
     victim.resume()
-    return Outcome(text: "\(count) events while process \(victim.processID) was stopped")
+    return Outcome(
+      didStrike: flood.isComplete,
+      text: "\(flood.count) events while process \(victim.processID) was stopped")
   }
 }

@@ -23,6 +23,8 @@ package actor FaultInjector {
   private var present: Set<Place> = []
   /// The processes that a fault keeps stopped.
   var standing: Set<pid_t> = []
+  /// Whether a queue is being made to overflow.
+  var isFlooding = false
 
   /// What some of them are to last until, for tests.
   private var endings: [Place: @Sendable () async -> Void] = [:]

@@ -48,8 +48,9 @@ enum ErrorKind: String, Sendable, CaseIterable {
     case .lockFile: [.lockFileTampering, .diskFull, .descriptorLimit, .ioError]
     case .fileReplaced: [.logTampering, .ioError, .powerCut]
     case .corrupt: [.ioError]
-    // A process that stands still may hold the lease, and a slow disk makes every holder slow.
-    case .timedOut: [.pause, .slowDisk]
+    // A process that stands still may hold the lease, or wait for it for as long, and a slow disk makes every
+    // holder slow.
+    case .timedOut: [.pause, .inotifyOverflow, .slowDisk]
     case .statementFailed:
       [.ioError, .shortWrite, .failedSync, .diskFull, .descriptorLimit, .processLimit]
     case .unexplained: []
