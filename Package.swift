@@ -254,7 +254,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "BoutiqueBenchTests",
-      dependencies: ["boutique-bench", "ProcessHarness", "TestDatabase"], swiftSettings: strict),
+      dependencies: ["boutique", "boutique-bench", "ProcessHarness", "TestDatabase"],
+      swiftSettings: strict),
     .testTarget(
       name: "MultiProcessTests",
       dependencies: [

@@ -20,6 +20,9 @@ import Testing
     ["store", "--items=50", "--singles=5"],
     ["rows", "--rows=200", "--singles=20", "--keys=50"],
     ["capture", "--transactions=5", "--bulk-transactions=2", "--bulk-rows=10"],
+    ["models", "--rows=50", "--keys=10"],
+    ["stream", "--megabytes=1"],
+    ["import", "--rows=50"],
   ]
 
   @Test(arguments: smallest)

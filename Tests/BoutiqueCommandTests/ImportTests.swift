@@ -38,6 +38,29 @@ import Testing
     }
   }
 
+  @Test func `a column has the type under which its value stays as it is written`() async throws {
+    let types = [
+      "0": "INTEGER", "-5": "INTEGER", "123456789012345": "INTEGER",
+      "9223372036854775807": "INTEGER", "9223372036854775808": "TEXT", "-0": "TEXT", "+5": "TEXT",
+      "007": "TEXT", "1.": "TEXT", ".5": "TEXT", "0.5": "REAL", "-0.25": "REAL", "00.5": "TEXT",
+      "1.5.2": "TEXT", "1.5e3": "REAL", "1e3": "TEXT", "1.2345678901234567": "REAL",
+      "1.23456789012345678": "TEXT", "-": "TEXT", "1 ": "TEXT", "1,5": "TEXT", "٣": "TEXT",
+      "1-2": "TEXT",
+    ]
+    try await Workbench.with { bench in
+      let values = types.keys.sorted()
+      let file = try bench.file(
+        "t.csv",
+        values.indices.map { "c\($0)" }.joined(separator: ",") + "\n"
+          + values.map { "\"\($0)\"" }.joined(separator: ",") + "\n")
+      let outcome = try await bench.boutique("import", bench.database, "t", file, "--create")
+      #expect(outcome.succeeded, "\(outcome)")
+      #expect(
+        try await bench.sqlite3("SELECT type FROM pragma_table_info('t') ORDER BY cid")
+          == values.map { types[$0] ?? "" })
+    }
+  }
+
   @Test func `line ends, quotes and all scripts arrive as they are`() async throws {
     try await Workbench.with { bench in
       let file = try bench.file(

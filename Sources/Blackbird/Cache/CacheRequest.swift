@@ -71,7 +71,7 @@ extension Blackbird.Database {
     let ((result, key, row), token) = try await writeWithToken { core in
       let (result, key) = try body(core)
       // As it is stored now: triggers and column types may have had their say.
-      return (result, key, try core.instance(T.self, key: key, table))
+      return (result, key, try core.instance(T.self, key: key))
     }
     if let row { modelCache.noteWritten(row, key: RowKeyValues.normal(key), at: token) }
     return result

@@ -18,7 +18,7 @@ extension Blackbird.Database.Core {
       }
     } catch {
       undo.rollBack(to: mark)
-      checkedModels = []
+      forgetChecks()
       throw error
     }
   }

@@ -27,6 +27,10 @@ extension Blackbird.Database {
     nonisolated let undo: TransactionUndo
     /// The models whose tables were looked at in this transaction.
     var checkedModels: Set<ObjectIdentifier> = []
+    /// What is made once for the rows of a model.
+    var uses: [ObjectIdentifier: ModelUse] = [:]
+    /// The one of ``uses`` that was asked for last.
+    var lastUse: ModelUse?
     /// The connection, while the closure runs.
     private var current: BoutiqueConnection?
 
@@ -46,16 +50,21 @@ extension Blackbird.Database {
     /// Runs `action` on the calling thread, which is the one of the connection's closure.
     static func run<R: Sendable>(
       on connection: BoutiqueConnection, of database: Blackbird.Database,
-      undo: TransactionUndo = TransactionUndo(),
+      undo: TransactionUndo? = nil,
       _ action: @Sendable (isolated Core) throws -> R
     ) throws -> R {
-      let core = Core(database: database, undo: undo, executor: CoreExecutor())
+      let core = Core(
+        database: database, undo: undo ?? TransactionUndo(database: database.id),
+        executor: CoreExecutor())
       // Safe, since it stays on this thread: the core's executor is the thread while the closure runs.
       nonisolated(unsafe) let connection = connection
       return try core.executor.asIfInside {
         try core.assumeIsolated { core in
           core.current = connection
-          defer { core.current = nil }
+          defer {
+            core.current = nil
+            core.endUses()
+          }
           return try action(core)
         }
       }

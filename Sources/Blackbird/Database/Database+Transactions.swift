@@ -57,7 +57,7 @@ extension Blackbird.Database {
   ) async throws -> Outcome {
     let engine = try await engine()
     let searched = searchedTables
-    let undo = TransactionUndo()
+    let undo = TransactionUndo(database: id)
     do {
       return try await Error.translating {
         try await run(engine) { connection in

@@ -21,6 +21,7 @@ extension FullTextSearch {
       condition, columns, key, selected, skippingNoted: skippingNoted)
     core.database.log(sql, .list(values.map { Blackbird.Value($0) }))
     let decoder = RowDecoder(table, database: core.database.id)
+    defer { decoder.forgetContainer() }
     var hits: [Hit] = []
     try connection.forEachRow(sql, arguments: values) { row in
       guard case .integer(let document) = row[0] else { return }

@@ -26,6 +26,9 @@ struct ParameterWriter {
     }
   }
 
+  /// Appends UTF-8 as a text.
+  mutating func append(utf8 bytes: UnsafeRawBufferPointer) { append(3, bytes) }
+
   /// Binds what was appended to the first parameters.
   func bind() throws(SQLiteError) { try statement.bindParameters(count) }
 

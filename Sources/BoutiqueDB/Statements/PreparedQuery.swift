@@ -124,10 +124,7 @@ public final class PreparedQuery {
     try owner.guardUse(of: sql)
     statement.rewind()
     guard arguments.count == statement.parameterCount else {
-      throw BoutiqueError.invalidStatement(
-        sql: sql,
-        reason: "\(statement.parameterCount) argument\(statement.parameterCount == 1 ? "" : "s") "
-          + "expected, \(arguments.count) given")
+      throw BoutiqueError.argumentCount(arguments.count, statement)
     }
     var values: [SQLValue] = []
     var parameters = ParameterWriter(statement, values: arguments.count)

@@ -11,7 +11,7 @@ package final class SQLTemplate: Sendable {
   /// Tells it from all other templates of this process, past ones included.
   package let number: Int
 
-  init(_ text: String, places: [Int]) {
+  package init(_ text: String, places: [Int] = []) {
     self.text = text
     self.places = places
     number = lastNumber.add(1, ordering: .relaxed).newValue

@@ -14,6 +14,9 @@ package struct DelimitedReader {
   private let input: ByteInput
   private let format: DelimitedFormat
   private let recordLimit: Int
+  /// The bytes that mean something in a field without quotes, and in one with them.
+  private let plainStops: ByteSet
+  private let quotedStops = ByteSet([Mark.quote, Mark.lineFeed])
   private var line = 1
   private var column = 1
   private var isAtStart = true
@@ -31,6 +34,7 @@ package struct DelimitedReader {
     self.input = input
     self.format = format
     self.recordLimit = recordLimit
+    plainStops = ByteSet([format.delimiter, Mark.lineFeed, Mark.carriageReturn, Mark.quote])
   }
 
   /// Fills the record with the next one; returns false at the end of the input.
@@ -69,6 +73,7 @@ package struct DelimitedReader {
     into record: inout DelimitedRecord
   ) throws(MalformedInput) -> Ending {
     while true {
+      takeRun(until: plainStops, into: &record)
       let place = (line: line, column: column)
       guard let byte = try take() else { return .record }
       if byte == format.delimiter { return .field }
@@ -92,6 +97,7 @@ package struct DelimitedReader {
     let start = (line: line, column: column)
     _ = try take()
     while true {
+      takeRun(until: quotedStops, into: &record)
       guard let byte = try take() else {
         throw MalformedInput(line: start.line, column: start.column, reason: .unterminatedQuote)
       }
@@ -114,6 +120,20 @@ package struct DelimitedReader {
         throw MalformedInput(line: place.line, column: place.column, reason: .textAfterQuote)
       }
     }
+  }
+
+  /// Takes what means nothing but itself in one piece; a record that would become too long is left to `append`.
+  @inline(__always)
+  private mutating func takeRun(until stops: ByteSet, into record: inout DelimitedRecord) {
+    var columns = 0
+    input.takeRun(until: stops) { bytes, isASCII in
+      guard record.byteCount + bytes.count <= recordLimit else { return false }
+      record.append(bytes, isASCII: isASCII)
+      columns =
+        isASCII ? bytes.count : bytes.reduce(0) { $0 + ($1 & 0xC0 != 0x80 ? 1 : 0) }
+      return true
+    }
+    column += columns
   }
 
   private func append(

@@ -17,6 +17,9 @@ enum BenchmarkList {
         quick: ["--transactions=50", "--bulk-transactions=2", "--bulk-rows=100"]),
       BenchmarkEntry(StoreBenchmark.self, quick: ["--items=1000", "--singles=50"]),
       BenchmarkEntry(RowsBenchmark.self, quick: ["--rows=2000", "--singles=100", "--keys=500"]),
+      BenchmarkEntry(ModelsBenchmark.self, quick: ["--rows=2000", "--keys=500"]),
+      BenchmarkEntry(StreamBenchmark.self, quick: ["--megabytes=4"]),
+      BenchmarkEntry(ImportBenchmark.self, quick: ["--rows=5000"]),
     ]
   }
 

@@ -22,6 +22,10 @@ enum WorkerOrders: Codable, Sendable {
   case store(StoreOrders)
   /// Write and read many rows.
   case rows(RowsOrders)
+  /// Write and read models.
+  case models(ModelsOrders)
+  /// Read a long result row by row.
+  case stream(StreamOrders)
   /// Change rows under a long live list.
   case list(ListOrders)
 }

@@ -31,6 +31,8 @@ enum WorkerProgram {
     case .capture(let orders): try await CaptureWorker(orders: orders, link: link).run()
     case .store(let orders): try await StoreWorker(orders: orders, link: link).run()
     case .rows(let orders): try await RowsWorker(orders: orders, link: link).run()
+    case .models(let orders): try await ModelsWorker(orders: orders, link: link).run()
+    case .stream(let orders): try await StreamWorker(orders: orders, link: link).run()
     case .list(let orders): try await ListWorker(orders: orders, link: link).run()
     }
   }

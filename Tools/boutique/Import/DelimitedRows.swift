@@ -30,10 +30,53 @@ struct DelimitedRows: RowSource {
   }
 
   mutating func next() throws(MalformedInput) -> ImportRow? {
+    guard let names = try readRecord() else { return nil }
+    return try row(names)
+  }
+
+  // The two below make no value of a field: a file may have a hundred million of them.
+
+  mutating func insertAll(
+    with inserter: inout RowInserter, inserted: (_ bytesRead: Int64) throws -> Void
+  ) throws {
+    while let names = try readRecord() {
+      try record.withFields { fields in
+        try inserter.insert(fields, isNull: isNull, names) { try row(names) }
+      }
+      try inserted(bytesRead)
+    }
+  }
+
+  mutating func infer(into inference: inout TypeInference) throws(MalformedInput) {
+    while let names = try readRecord() {
+      do {
+        try record.withFields { inference.add($0, isNull: isNull, names) }
+      } catch let malformed as MalformedInput {
+        throw malformed
+      } catch {
+        throw MalformedInput(line: record.line, column: 1, reason: .other("\(error)"))
+      }
+    }
+  }
+
+  /// Whether a field stands for NULL.
+  private func isNull(_ fields: DelimitedFields, _ index: Int) -> Bool {
+    let field = fields[index]
+    return field.count == nullText.utf8.count && !fields.isQuoted(index)
+      && field.elementsEqual(nullText.utf8)
+  }
+
+  /// Reads the next record and returns the names of its fields; nil at the end.
+  private mutating func readRecord() throws(MalformedInput) -> [String]? {
     guard try reader.next(into: &record) else { return nil }
+    if let columns { return columns }
     // Without any names the first record decides how many fields there are.
-    let names = columns ?? (1...record.count).map { "column\($0)" }
-    if columns == nil { columns = names }
+    let names = (1...record.count).map { "column\($0)" }
+    columns = names
+    return names
+  }
+
+  private func row(_ names: [String]) throws(MalformedInput) -> ImportRow {
     var row = ImportRow(line: record.line, columns: names, values: [], places: [])
     row.values.reserveCapacity(record.count)
     row.places.reserveCapacity(record.count)

@@ -41,4 +41,27 @@ protocol RowSource {
 
   /// Returns the next row, nil at the end.
   mutating func next() throws(MalformedInput) -> ImportRow?
+
+  /// Inserts all rows that are left, and calls `inserted` after each.
+  mutating func insertAll(
+    with inserter: inout RowInserter, inserted: (_ bytesRead: Int64) throws -> Void
+  ) throws
+
+  /// Takes all rows that are left into account.
+  mutating func infer(into inference: inout TypeInference) throws(MalformedInput)
+}
+
+extension RowSource {
+  mutating func insertAll(
+    with inserter: inout RowInserter, inserted: (_ bytesRead: Int64) throws -> Void
+  ) throws {
+    while let row = try next() {
+      try inserter.insert(row)
+      try inserted(bytesRead)
+    }
+  }
+
+  mutating func infer(into inference: inout TypeInference) throws(MalformedInput) {
+    while let row = try next() { inference.add(row) }
+  }
 }

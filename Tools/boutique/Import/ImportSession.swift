@@ -4,8 +4,7 @@ import Synchronization
 
 /// The state of one import: where the file is read and how many rows were inserted.
 ///
-/// One thread at a time uses it, the command's or the database's writer; the lock is what shows that
-/// to the compiler.
+/// One thread at a time uses it, the command's or the database's writer.
 final class ImportSession: Sendable {
   private struct State {
     var source: any RowSource
@@ -19,7 +18,9 @@ final class ImportSession: Sendable {
 
   private let file: ImportFile
   private let progress: ProgressLine?
-  private let state: Mutex<State>
+  private let lock = Mutex(())
+  // Safe, since it is used under `lock` only, by `withState`.
+  private nonisolated(unsafe) var state: State
 
   /// Opens the file and reads its header line.
   init(
@@ -29,18 +30,25 @@ final class ImportSession: Sendable {
     fileSize = input.fileSize
     self.file = file
     self.progress = progress(input.fileSize)
-    state = Mutex(State(source: try file.rows(input)))
+    state = State(source: try file.rows(input))
   }
 
   /// The number of rows inserted so far.
-  var count: Int { state.withLock { $0.count } }
+  var count: Int { withState { $0.count } }
+
+  // `Mutex` would not let the rows go into the connection: it cannot see that neither keeps the other.
+  private func withState<R: Sendable, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> R
+  ) throws(Failure) -> R {
+    try lock.withLock { _ throws(Failure) in try body(&state) }
+  }
 
   // MARK: Before anything is written
 
   /// Finds types for the columns: from all rows of a regular file, from the first `sample` rows of a
   /// pipe, which are kept to be inserted.
   func inferTypes(sample: Int) throws(MalformedInput) -> TypeInference {
-    try state.withLock { (state: inout State) throws(MalformedInput) in
+    try withState { (state: inout State) throws(MalformedInput) in
       guard fileSize != nil else {
         var inference = TypeInference(columns: state.source.columns ?? [])
         while state.pending.count < sample, let row = try state.source.next() {
@@ -51,7 +59,7 @@ final class ImportSession: Sendable {
       }
       var source = try file.rows(try file.open())
       var inference = TypeInference(columns: source.columns ?? [])
-      while let row = try source.next() { inference.add(row) }
+      try source.infer(into: &inference)
       return inference
     }
   }
@@ -59,7 +67,7 @@ final class ImportSession: Sendable {
   /// Compares the names that the file gives with the table's columns; a file that gives none takes
   /// the table's.
   func adopt(_ table: TargetTable) throws(MalformedInput) {
-    try state.withLock { (state: inout State) throws(MalformedInput) in
+    try withState { (state: inout State) throws(MalformedInput) in
       guard let names = state.source.columns else {
         state.source.columns = table.columns
         return
@@ -77,27 +85,37 @@ final class ImportSession: Sendable {
 
   /// Inserts all rows of the file, reading it row by row.
   func insertAll(_ plan: ImportPlan, on connection: BoutiqueConnection) throws {
-    try state.withLock { state in
+    try withState { state in
       // The file can be read once only; a transaction tried again would find the rest of it.
       guard state.count == 0 else { throw CommandFailure("the import was begun twice") }
       var inserter = RowInserter(
         table: try plan.table(isFirst: true, on: connection), on: connection)
-      while let row = try Self.next(&state, plan) {
+      while plan.isSampled || !state.pending.isEmpty, let row = try Self.next(&state, plan) {
         try inserter.insert(row)
-        state.count += 1
-        if state.count.isMultiple(of: 256) {
-          try connection.checkCancellation()
-          report(state)
-        }
+        try inserted(&state.count, state.source.bytesRead, on: connection)
+      }
+      var count = state.count
+      defer { state.count = count }
+      try state.source.insertAll(with: &inserter) { bytesRead in
+        try inserted(&count, bytesRead, on: connection)
       }
     }
+  }
+
+  private func inserted(
+    _ count: inout Int, _ bytesRead: Int64, on connection: BoutiqueConnection
+  ) throws {
+    count += 1
+    guard count.isMultiple(of: 256) else { return }
+    try connection.checkCancellation()
+    progress?.update(count: Int64(count), bytes: bytesRead)
   }
 
   // MARK: Rows in batches
 
   /// Takes up to `limit` rows out of the file, to be inserted by ``insert(_:_:on:)``.
   func take(_ limit: Int, _ plan: ImportPlan) throws(MalformedInput) -> [ImportRow] {
-    try state.withLock { (state: inout State) throws(MalformedInput) in
+    try withState { (state: inout State) throws(MalformedInput) in
       var rows: [ImportRow] = []
       while rows.count < limit, let row = try Self.next(&state, plan) { rows.append(row) }
       return rows
@@ -113,7 +131,7 @@ final class ImportSession: Sendable {
 
   /// Notes that rows that were taken are committed.
   func committed(_ rows: [ImportRow]) {
-    state.withLock { state in
+    withState { state in
       state.count += rows.count
       report(state)
     }
@@ -123,7 +141,7 @@ final class ImportSession: Sendable {
 
   /// Takes the progress off the terminal; returns how many rows were inserted, and how fast.
   func finish() -> String {
-    state.withLock { state in
+    withState { state in
       progress?.finish(count: Int64(state.count), bytes: state.source.bytesRead) ?? ""
     }
   }

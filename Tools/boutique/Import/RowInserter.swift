@@ -7,7 +7,7 @@ struct RowInserter {
   private let table: TargetTable
   private let connection: BoutiqueConnection
   private var columns: [String] = []
-  private var statement: PreparedQuery?
+  private var statement: RepeatedSQL?
 
   init(table: TargetTable, on connection: BoutiqueConnection) {
     self.table = table
@@ -15,23 +15,44 @@ struct RowInserter {
   }
 
   mutating func insert(_ row: ImportRow) throws {
-    let statement = try statement(for: row)
+    let sql = try statement(for: row.columns) { row }
     do {
-      try statement.run(arguments: row.values.map { $0 })
+      try row.values.withUnsafeBufferPointer { _ = try connection.run(sql, values: $0) }
     } catch BoutiqueError.sql(let code, let message) where Self.isFaultOfRow(code) {
       throw malformed(row, message)
     }
   }
 
-  /// The rows of a delimited file all have the same columns, so this is nearly always the last one.
-  private mutating func statement(for row: ImportRow) throws -> PreparedQuery {
-    if let statement, columns == row.columns { return statement }
-    for (index, name) in row.columns.enumerated() {
-      if let complaint = table.complaint(about: name) { throw row.malformed(index, complaint) }
+  /// Inserts the fields of a record.
+  ///
+  /// - Parameter row: makes a row of them, for what is to be said about it.
+  mutating func insert(
+    _ fields: DelimitedFields, isNull: (DelimitedFields, Int) -> Bool, _ columns: [String],
+    row: () throws -> ImportRow
+  ) throws {
+    let sql = try statement(for: columns, row)
+    do {
+      try connection.run(sql, count: fields.count) { index in
+        isNull(fields, index) ? nil : fields[index]
+      }
+    } catch BoutiqueError.sql(let code, let message) where Self.isFaultOfRow(code) {
+      throw malformed(try row(), message)
     }
-    let statement = try connection.prepare(table.insertion(of: row.columns))
+  }
+
+  /// The rows of a delimited file all have the same columns, so this is nearly always the last one.
+  private mutating func statement(
+    for names: [String], _ row: () throws -> ImportRow
+  ) throws -> RepeatedSQL {
+    if let statement, columns == names { return statement }
+    for (index, name) in names.enumerated() {
+      if let complaint = table.complaint(about: name) {
+        throw try row().malformed(index, complaint)
+      }
+    }
+    let statement = RepeatedSQL(table.insertion(of: names))
     self.statement = statement
-    columns = row.columns
+    columns = names
     return statement
   }
 
@@ -43,7 +64,7 @@ struct RowInserter {
   private func malformed(_ row: ImportRow, _ message: String) -> MalformedInput {
     var reason = message
     // The statement is ours and tells the user nothing.
-    if let statement, let range = reason.range(of: " (in: \(statement.sql))") {
+    if let statement, let range = reason.range(of: " (in: \(statement.text))") {
       reason.removeSubrange(range)
     }
     let named = row.columns.indices.filter { reason.hasSuffix("\(table.name).\(row.columns[$0])") }

@@ -21,6 +21,8 @@ struct TypeInference {
 
   private var names: [String] = []
   private var found: [String: Column] = [:]
+  // The columns of a delimited file, by place: all records have the same.
+  private var placed: (names: [String], columns: [Column]) = ([], [])
 
   /// Begins with columns that are known before any row.
   init(columns: [String]) {
@@ -34,9 +36,27 @@ struct TypeInference {
     }
   }
 
+  /// Takes the fields of a record into account; all records of a file have the same columns.
+  mutating func add(
+    _ fields: DelimitedFields, isNull: (DelimitedFields, Int) -> Bool, _ columns: [String]
+  ) {
+    if placed.names.isEmpty {
+      for name in columns { note(name) { _ in } }
+      placed = (columns, columns.map { found[$0] ?? Column() })
+    }
+    for index in 0..<min(fields.count, placed.columns.count)
+    where !placed.columns[index].hasText && !isNull(fields, index) {
+      Self.add(fields[index], to: &placed.columns[index])
+    }
+  }
+
   /// The columns in order of appearance, with their types.
   var columns: [(name: String, type: String)] {
-    names.map { ($0, Self.type(of: found[$0] ?? Column())) }
+    names.map { ($0, Self.type(of: found($0))) }
+  }
+
+  private func found(_ name: String) -> Column {
+    placed.names.firstIndex(of: name).map { placed.columns[$0] } ?? found[name] ?? Column()
   }
 
   /// Whether a value can go into its column without being changed; for rows that were not looked at.
@@ -74,6 +94,34 @@ struct TypeInference {
       } else {
         column.hasText = true
       }
+    }
+  }
+
+  /// Does the same for the bytes of a text, most of which need not become one.
+  private static func add(_ bytes: UnsafeRawBufferPointer, to column: inout Column) {
+    let isNegative = bytes.first == UInt8(ascii: "-")
+    let zero = UInt8(ascii: "0")
+    var whole = 0
+    var fraction = 0
+    var hasPoint = false
+    for byte in bytes.dropFirst(isNegative ? 1 : 0) {
+      if byte >= zero, byte <= zero + 9 {
+        if hasPoint { fraction += 1 } else { whole += 1 }
+      } else if byte == UInt8(ascii: "."), !hasPoint {
+        hasPoint = true
+      } else {
+        whole = 0
+        break
+      }
+    }
+    let hasLeadingZero = whole > 0 && bytes[isNegative ? 1 : 0] == zero
+    if whole > 0, whole <= 15, !hasPoint, !hasLeadingZero || whole == 1 && !isNegative {
+      // Whole numbers of up to 15 digits are what they look like, for SQLite and in a double.
+      column.hasInteger = true
+    } else if whole > 0, fraction > 0, whole + fraction <= 17, !hasLeadingZero || whole == 1 {
+      column.hasReal = true
+    } else {
+      add(.text(String(decoding: bytes, as: UTF8.self)), to: &column)
     }
   }
 

@@ -5,23 +5,23 @@ import BoutiqueDB
 /// A copy of an instance has columns of its own: changing it leaves the original as it is.
 @propertyWrapper
 public struct BlackbirdColumn<Value: BlackbirdColumnWrappable>: Sendable {
-  private var value: Value
+  @usableFromInline var value: Value
   /// Where the value is stored already; shared with copies until one of them gets another value.
-  private(set) var origin: ColumnOrigin
+  @usableFromInline var origin: ColumnOrigin
 
   /// Creates a column whose value is in no database.
-  public init(wrappedValue: Value) {
+  @inlinable public init(wrappedValue: Value) {
     value = wrappedValue
     origin = ColumnOrigin()
   }
 
-  init(_ value: Value, origin: ColumnOrigin) {
+  @inlinable init(_ value: Value, origin: ColumnOrigin) {
     self.value = value
     self.origin = origin
   }
 
   /// The value; every assignment counts as a change.
-  public var wrappedValue: Value {
+  @inlinable public var wrappedValue: Value {
     get { value }
     set {
       value = newValue
@@ -44,7 +44,7 @@ public struct BlackbirdColumn<Value: BlackbirdColumnWrappable>: Sendable {
 
 extension BlackbirdColumn: Hashable {
   /// Columns are equal when their values are.
-  public static func == (a: Self, b: Self) -> Bool { a.value == b.value }
+  @inlinable public static func == (a: Self, b: Self) -> Bool { a.value == b.value }
   /// Feeds the value.
   public func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
@@ -92,21 +92,6 @@ extension BlackbirdColumn: Codable {
     }
     var container = encoder.singleValueContainer()
     try container.encode(value)
-  }
-}
-
-extension KeyedDecodingContainer {
-  /// Decodes an optional column, nil where the key is missing.
-  public func decode<Wrapped>(
-    _ type: BlackbirdColumn<Wrapped?>.Type, forKey key: Key
-  ) throws -> BlackbirdColumn<Wrapped?> where Wrapped: BlackbirdColumnWrappable {
-    guard contains(key) else { return BlackbirdColumn(wrappedValue: nil) }
-    return try decodeAny(type, forKey: key)
-  }
-
-  // The name is another's, or the function above would call itself.
-  private func decodeAny<Item: Decodable>(_ type: Item.Type, forKey key: Key) throws -> Item {
-    try decode(type, forKey: key)
   }
 }
 

@@ -45,6 +45,8 @@ public protocol BlackbirdColumnWrappable: Hashable, Codable, Sendable {
   static var _newColumnValue: SQLValue? { get }
   /// Returns the value for a stored one, or nil where it does not fit exactly.
   static func _restored(_ value: SQLValue) -> Self?
+  /// Returns the value for that of a row that is being read; the same as for the stored value.
+  static func _restored(_ cell: BlackbirdCell) -> Self?
   /// Returns what is stored.
   ///
   /// - Throws: ``ColumnValueFailure`` for a value that SQLite has no exact place for.
@@ -60,7 +62,7 @@ public struct ColumnValueFailure: LocalizedError, Sendable, Hashable, CustomStri
   /// Why it cannot be stored.
   public let reason: String
 
-  init(_ value: some Any, _ reason: String) {
+  @usableFromInline init(_ value: some Any, _ reason: String) {
     self.value = String(describing: value)
     type = String(describing: Swift.type(of: value))
     self.reason = reason
@@ -81,6 +83,8 @@ extension BlackbirdColumnWrappable {
   public static func _restored(_ value: SQLValue) -> Self? {
     value.isNull ? nil : fromValue(Blackbird.Value(value))
   }
+  /// Returns the value for the stored one.
+  public static func _restored(_ cell: BlackbirdCell) -> Self? { _restored(cell.sqlValue) }
 
   /// Zero, the empty text or empty data, where the type has that.
   public static var _newColumnValue: SQLValue? {
@@ -105,6 +109,10 @@ extension Optional: BlackbirdColumnWrappable where Wrapped: BlackbirdColumnWrapp
   public static func _restored(_ value: SQLValue) -> Self? {
     value.isNull ? .some(nil) : Wrapped._restored(value).map { .some($0) }
   }
+  /// Returns nil for NULL, else what the wrapped type makes of it.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> Self? {
+    cell.isNull ? .some(nil) : Wrapped._restored(cell).map { .some($0) }
+  }
   /// Returns NULL or what the wrapped value gives.
-  public func _stored() throws -> SQLValue { try self?._stored() ?? .null }
+  @inlinable public func _stored() throws -> SQLValue { try self?._stored() ?? .null }
 }

@@ -5,48 +5,75 @@ import Synchronization
 /// 1. A value that is set gets an origin of its own, so what is said of the old value and of copies stays.
 /// 2. The columns of a row that was read share one origin until they are set.
 /// 3. An origin says "saved" only while it is true for every column that shares it.
+///
+/// There is one for every value that is set and for every row that is read, so it is one word beside what every
+/// object has. More than one database stand in a table of the process.
+@usableFromInline
 final class ColumnOrigin: Sendable {
-  private struct Saved {
-    /// The first database; 0 for none.
-    var first: Int64
-    /// Further ones; nearly always nil.
-    var others: Set<Int64>?
-  }
+  // The database's number times two, and 1 for an origin that columns share. `many` instead of a number where the
+  // table has the databases; once there, they stay there.
+  private let word: Atomic<Int64>
 
-  private let saved: Mutex<Saved>
-  /// Whether the columns of a row have it, and not one column alone.
-  let isShared: Bool
+  private static let many: Int64 = -2
+  private static let shared: Int64 = 1
+  private static let table = Mutex<[ObjectIdentifier: Set<Int64>]>([:])
 
   /// Creates the origin of a value that is in no database.
-  init() {
-    saved = Mutex(Saved(first: 0))
-    isShared = false
-  }
+  @usableFromInline
+  init() { word = Atomic(0) }
 
   /// Creates the origin of a row that was read.
-  init(savedIn database: Int64) {
-    saved = Mutex(Saved(first: database))
-    isShared = true
+  init(savedIn database: Int64) { word = Atomic(database << 1 | Self.shared) }
+
+  deinit {
+    guard word.load(ordering: .relaxed) & ~Self.shared == Self.many else { return }
+    let id = ObjectIdentifier(self)
+    Self.table.withLock { $0[id] = nil }
   }
 
+  /// Whether the columns of a row have it, and not one column alone.
+  var isShared: Bool { word.load(ordering: .relaxed) & Self.shared != 0 }
+
   func isSaved(in database: Int64) -> Bool {
-    saved.withLock { $0.first == database || $0.others?.contains(database) == true }
+    let word = word.load(ordering: .acquiring) & ~Self.shared
+    guard word == Self.many else { return word == database << 1 }
+    let id = ObjectIdentifier(self)
+    return Self.table.withLock { $0[id]?.contains(database) == true }
   }
 
   func markSaved(in database: Int64) {
-    saved.withLock { saved in
-      if saved.first == 0 || saved.first == database {
-        saved.first = database
-      } else {
-        saved.others = (saved.others ?? []).union([database])
+    let id = ObjectIdentifier(self)
+    var now = word.load(ordering: .acquiring)
+    while true {
+      let flag = now & Self.shared
+      switch now & ~Self.shared {
+      case database << 1: return
+      case Self.many: return Self.table.withLock { _ = $0[id, default: []].insert(database) }
+      case 0:
+        let (isDone, found) = word.compareExchange(
+          expected: now, desired: database << 1 | flag, ordering: .acquiringAndReleasing)
+        if isDone { return }
+        now = found
+      case let other:
+        // In the table first: who finds `many` finds the databases as well.
+        let (isDone, found) = Self.table.withLock { table in
+          let result = word.compareExchange(
+            expected: now, desired: Self.many | flag, ordering: .acquiringAndReleasing)
+          if result.exchanged { table[id] = [other >> 1, database] }
+          return result
+        }
+        if isDone { return }
+        now = found
       }
     }
   }
 
   func markUnsaved(in database: Int64) {
-    saved.withLock { saved in
-      if saved.first == database { saved.first = 0 }
-      saved.others?.remove(database)
-    }
+    let flag = word.load(ordering: .relaxed) & Self.shared
+    let (isDone, found) = word.compareExchange(
+      expected: database << 1 | flag, desired: flag, ordering: .acquiringAndReleasing)
+    guard !isDone, found & ~Self.shared == Self.many else { return }
+    let id = ObjectIdentifier(self)
+    Self.table.withLock { _ = $0[id]?.remove(database) }
   }
 }

@@ -19,8 +19,12 @@ extension BlackbirdIntegerEnum {
   public static func _restored(_ value: SQLValue) -> Self? {
     RawValue._restored(value).flatMap { Self(rawValue: $0) }
   }
+  /// Returns the case with the number.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> Self? {
+    RawValue._restored(cell).flatMap { Self(rawValue: $0) }
+  }
   /// Returns the number.
-  public func _stored() throws -> SQLValue { try rawValue._stored() }
+  @inlinable public func _stored() throws -> SQLValue { try rawValue._stored() }
   /// The case of zero, else the first.
   public static var _placeholder: Self? { _restored(columnType.zero) ?? allCases.first }
 }
@@ -36,8 +40,12 @@ extension BlackbirdStringEnum {
   public static func _restored(_ value: SQLValue) -> Self? {
     RawValue._restored(value).flatMap { Self(rawValue: $0) }
   }
+  /// Returns the case with the text.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> Self? {
+    RawValue._restored(cell).flatMap { Self(rawValue: $0) }
+  }
   /// Returns the text.
-  public func _stored() throws -> SQLValue { try rawValue._stored() }
+  @inlinable public func _stored() throws -> SQLValue { try rawValue._stored() }
   /// The case of the empty text, else the first.
   public static var _placeholder: Self? { _restored(columnType.zero) ?? allCases.first }
 }

@@ -20,14 +20,14 @@ extension BlackbirdColumnWrappable where Self: BlackbirdStorableAsInteger {
   /// INTEGER.
   public static var columnType: Blackbird.ColumnType { .integer }
   /// Returns the number.
-  public func _stored() throws -> SQLValue { .integer(unifiedRepresentation()) }
+  @inlinable public func _stored() throws -> SQLValue { .integer(unifiedRepresentation()) }
 }
 
 extension BlackbirdColumnWrappable where Self: BlackbirdStorableAsDouble {
   /// DOUBLE.
   public static var columnType: Blackbird.ColumnType { .double }
   /// Returns the number, or fails for NaN, which SQLite would store as NULL.
-  public func _stored() throws -> SQLValue {
+  @inlinable public func _stored() throws -> SQLValue {
     let number = unifiedRepresentation()
     guard !number.isNaN else { throw ColumnValueFailure(self, "SQLite has no NaN") }
     return .real(number)
@@ -47,11 +47,16 @@ extension FixedWidthInteger where Self: BlackbirdColumnWrappable {
     default: nil
     }
   }
+  /// Returns an INTEGER that fits, or a whole number that was stored as REAL.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> Self? {
+    if let number = cell.integer { return Self(exactly: number) }
+    return cell.real.flatMap { Self(exactly: $0) }
+  }
 }
 
 extension BlackbirdStorableAsInteger where Self: FixedWidthInteger {
   /// Returns the number.
-  public func unifiedRepresentation() -> Int64 { Int64(clamping: self) }
+  @inlinable public func unifiedRepresentation() -> Int64 { Int64(clamping: self) }
   /// Returns the number, or the nearest one that the type has.
   public static func from(unifiedRepresentation: Int64) -> Self {
     Self(clamping: unifiedRepresentation)
@@ -92,7 +97,7 @@ private func signed(_ number: some FixedWidthInteger) throws -> Int64 {
 
 extension Bool: BlackbirdColumnWrappable, BlackbirdStorableAsInteger {
   /// Returns 1 or 0.
-  public func unifiedRepresentation() -> Int64 { self ? 1 : 0 }
+  @inlinable public func unifiedRepresentation() -> Int64 { self ? 1 : 0 }
   /// Returns whether the number is not 0.
   public static func from(unifiedRepresentation: Int64) -> Bool { unifiedRepresentation != 0 }
   /// Returns whether the value is a number other than 0.
@@ -104,11 +109,15 @@ extension Bool: BlackbirdColumnWrappable, BlackbirdStorableAsInteger {
     guard case .integer(let number) = value else { return nil }
     return number != 0
   }
+  /// Returns whether an INTEGER is not 0.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> Bool? {
+    cell.integer.map { $0 != 0 }
+  }
 }
 
 extension Double: BlackbirdColumnWrappable, BlackbirdStorableAsDouble {
   /// Returns the number.
-  public func unifiedRepresentation() -> Double { self }
+  @inlinable public func unifiedRepresentation() -> Double { self }
   /// Returns the number.
   public static func from(unifiedRepresentation: Double) -> Double { unifiedRepresentation }
   /// Returns the number.
@@ -121,11 +130,15 @@ extension Double: BlackbirdColumnWrappable, BlackbirdStorableAsDouble {
     default: nil
     }
   }
+  /// Returns a REAL, or an INTEGER that a `Double` holds exactly.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> Double? {
+    cell.real ?? cell.integer.flatMap { Double(exactly: $0) }
+  }
 }
 
 extension Float: BlackbirdColumnWrappable, BlackbirdStorableAsDouble {
   /// Returns the number.
-  public func unifiedRepresentation() -> Double { Double(self) }
+  @inlinable public func unifiedRepresentation() -> Double { Double(self) }
   /// Returns the nearest number.
   public static func from(unifiedRepresentation: Double) -> Float { Float(unifiedRepresentation) }
   /// Returns the nearest number.
@@ -135,5 +148,9 @@ extension Float: BlackbirdColumnWrappable, BlackbirdStorableAsDouble {
   /// Returns the number nearest to a REAL or INTEGER.
   public static func _restored(_ value: SQLValue) -> Float? {
     Double._restored(value).map { Float($0) }
+  }
+  /// Returns the number nearest to a REAL or INTEGER.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> Float? {
+    Double._restored(cell).map { Float($0) }
   }
 }

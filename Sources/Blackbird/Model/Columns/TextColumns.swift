@@ -21,7 +21,7 @@ extension BlackbirdColumnWrappable where Self: BlackbirdStorableAsText {
   /// TEXT.
   public static var columnType: Blackbird.ColumnType { .text }
   /// Returns the text.
-  public func _stored() throws -> SQLValue { .text(unifiedRepresentation()) }
+  @inlinable public func _stored() throws -> SQLValue { .text(unifiedRepresentation()) }
 }
 
 extension BlackbirdColumnWrappable where Self: BlackbirdStorableAsData {
@@ -33,7 +33,7 @@ extension BlackbirdColumnWrappable where Self: BlackbirdStorableAsData {
 
 extension String: BlackbirdColumnWrappable, BlackbirdStorableAsText {
   /// Returns the text.
-  public func unifiedRepresentation() -> String { self }
+  @inlinable public func unifiedRepresentation() -> String { self }
   /// Returns the text.
   public static func from(unifiedRepresentation: String) -> String { unifiedRepresentation }
   /// Returns the text.
@@ -43,6 +43,8 @@ extension String: BlackbirdColumnWrappable, BlackbirdStorableAsText {
     guard case .text(let text) = value else { return nil }
     return text
   }
+  /// Returns a TEXT.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> String? { cell.text }
 }
 
 extension Data: BlackbirdColumnWrappable, BlackbirdStorableAsData {
@@ -57,11 +59,15 @@ extension Data: BlackbirdColumnWrappable, BlackbirdStorableAsData {
     guard case .blob(let bytes) = value else { return nil }
     return Data(bytes)
   }
+  /// Returns a BLOB.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> Data? {
+    cell.blob.map { Data($0) }
+  }
 }
 
 extension Date: BlackbirdColumnWrappable, BlackbirdStorableAsDouble {
   /// Returns seconds since 1970.
-  public func unifiedRepresentation() -> Double { timeIntervalSince1970 }
+  @inlinable public func unifiedRepresentation() -> Double { timeIntervalSince1970 }
   /// Returns the date that many seconds after 1970.
   public static func from(unifiedRepresentation: Double) -> Date {
     Date(timeIntervalSince1970: unifiedRepresentation)
@@ -73,6 +79,10 @@ extension Date: BlackbirdColumnWrappable, BlackbirdStorableAsDouble {
   /// Returns the date for REAL or INTEGER seconds since 1970.
   public static func _restored(_ value: SQLValue) -> Date? {
     Double._restored(value).map { Date(timeIntervalSince1970: $0) }
+  }
+  /// Returns the date for REAL or INTEGER seconds since 1970.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> Date? {
+    Double._restored(cell).map { Date(timeIntervalSince1970: $0) }
   }
 }
 
@@ -109,6 +119,10 @@ extension UUID: BlackbirdColumnWrappable {
   public static func _restored(_ value: SQLValue) -> UUID? {
     guard case .text(let text) = value else { return nil }
     return UUID(uuidString: text)
+  }
+  /// Returns the identifier where a TEXT is one, in either case.
+  @inlinable public static func _restored(_ cell: BlackbirdCell) -> UUID? {
+    cell.text.flatMap { UUID(uuidString: $0) }
   }
   /// The identifier of zeros.
   public static var _placeholder: UUID? {

@@ -8,6 +8,9 @@ enum ModelArgument {
   static func stored(_ value: (any Sendable)?) throws -> SQLValue {
     switch value {
     case nil: return .null
+    // The usual keys; what follows looks types up.
+    case let value as Int: return .integer(Int64(value))
+    case let value as String: return .text(value)
     case let value as any BlackbirdColumnWrappable: return try value._stored()
     default:
       let value = try Blackbird.Value.fromAny(value)
@@ -71,11 +74,11 @@ extension ModelTable {
 
   /// Returns the key for a value of the column `id`.
   func key(id: any Sendable) throws -> [SQLValue] {
-    guard primaryKeyNames == ["id"] else {
+    guard isKeyedByID else {
       throw BlackbirdModelError.argumentInvalid(
         type: typeName, description: "its primary key is not the column id alone")
     }
-    return try key([id])
+    return [try ModelArgument.stored(id)]
   }
 
   /// Returns a statement with the table's name in the place of `$T`.

@@ -48,7 +48,7 @@ extension BlackbirdModel {
     let keys = try primaryKeys.map { try table.key([$0])[0] }
     guard !keys.isEmpty else { return [] }
     return try await database.read(table) { core in
-      try core.instances(Self.self, keys: keys, inOrder: preserveOrder, table)
+      try core.instances(Self.self, keys: keys, inOrder: preserveOrder)
     }
   }
 
@@ -58,7 +58,7 @@ extension BlackbirdModel {
     let request = cacheRequest(.row(of: Self.self, key: key))
     return try await database.read(
       table, request, weight: CacheRequest.one,
-      { core in try core.instance(Self.self, key: key, table) })
+      { core in try core.instance(Self.self, key: key) })
   }
 
   // MARK: By condition
@@ -95,7 +95,7 @@ extension BlackbirdModel {
     from database: Blackbird.Database, _ select: ModelSelect<Self>, _ table: ModelTable
   ) async throws -> [Self] {
     try await database.read(table, cacheRequest(select.cacheRequest), weight: \.count) { core in
-      try core.instances(select, table)
+      try core.instances(select)
     }
   }
 

@@ -8,7 +8,7 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core, id: any Sendable
   ) throws -> Self? {
     try core.require(database)
-    return try readIsolated(core, key: try table.key(id: id))
+    return try readIsolated(core, key: try core.use(Self.self).table.key(id: id))
   }
 
   /// Returns the instance with a value of the primary key's one column; nil where there is none.
@@ -47,7 +47,7 @@ extension BlackbirdModel {
     let table = try table
     let keys = try primaryKeys.map { try table.key([$0])[0] }
     try core.prepare(table)
-    return try core.instances(Self.self, keys: keys, inOrder: preserveOrder, table)
+    return try core.instances(Self.self, keys: keys, inOrder: preserveOrder)
   }
 
   /// Returns the instances that match a condition; all without one.
@@ -121,15 +121,14 @@ extension BlackbirdModel {
   private static func readIsolated(
     _ core: isolated Blackbird.Database.Core, key: [SQLValue]
   ) throws -> Self? {
-    let table = try table
-    try core.prepare(table)
-    return try core.instance(Self.self, key: key, table)
+    try core.prepare(try core.use(Self.self))
+    return try core.instance(Self.self, key: key)
   }
 
   private static func readIsolated(
     _ core: isolated Blackbird.Database.Core, _ select: ModelSelect<Self>, _ table: ModelTable
   ) throws -> [Self] {
-    try core.prepare(table)
-    return try core.instances(select, table)
+    try core.prepare(try core.use(Self.self))
+    return try core.instances(select)
   }
 }

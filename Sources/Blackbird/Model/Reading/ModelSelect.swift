@@ -7,6 +7,8 @@ struct ModelSelect<T: BlackbirdModel>: Sendable {
   var named: [String: SQLValue]?
   /// Whether it reads the model's table and no other, and gives the same for the same rows.
   private(set) var isRepeatable = false
+  /// Whether it reads every row of the table.
+  private(set) var readsAll = false
 
   init(sql: String, values: [SQLValue] = [], named: [String: SQLValue]? = nil) {
     self.sql = sql
@@ -20,6 +22,7 @@ struct ModelSelect<T: BlackbirdModel>: Sendable {
     orderBy: [BlackbirdModelOrderClause<T>] = [], limit: Int? = nil, offset: Int? = nil
   ) throws {
     sql = start
+    readsAll = matching == nil && limit == nil && offset == nil
     isRepeatable = matching?.isRepeatable ?? true && orderBy.allSatisfy(\.isRepeatable)
     if let matching {
       let (condition, arguments) = try matching.compiled()
@@ -69,38 +72,70 @@ extension Blackbird.Database.Core {
   }
 
   /// Returns the instances of a statement for all columns.
-  func instances<T: BlackbirdModel>(_ select: ModelSelect<T>, _ table: ModelTable) throws -> [T] {
-    let decoder = RowDecoder(table, database: database.id)
-    var instances: [T] = []
-    try forEachRow(select) { instances.append(try decoder.instance(T.self, of: $0.values)) }
-    return instances
+  func instances<T: BlackbirdModel>(_ select: ModelSelect<T>) throws -> [T] {
+    try use(T.self).withDecoder { decoder in
+      var instances: [T] = []
+      guard select.named == nil else {
+        try forEachRow(select) { instances.append(try decoder.instance(T.self, of: $0.values)) }
+        return instances
+      }
+      if let rows = try rowCount(of: select) { instances.reserveCapacity(rows) }
+      try readRows(RepeatedSQL(once: select.sql), select.values) {
+        instances.append(try decoder.instance(T.self, at: $0))
+      }
+      return instances
+    }
   }
 
   /// Returns the instance with a primary key.
-  func instance<T: BlackbirdModel>(
-    _ type: T.Type, key: [SQLValue], _ table: ModelTable
-  ) throws -> T? {
-    try instances(ModelSelect<T>(sql: table.statements.selectByKey, values: key), table).first
+  func instance<T: BlackbirdModel>(_ type: T.Type, key: [SQLValue]) throws -> T? {
+    let use = try use(T.self)
+    return try use.withDecoder { decoder in
+      var instance: T?
+      try readRows(use.table.statements.selectByKey, key) { cells in
+        if instance == nil { instance = try decoder.instance(T.self, at: cells) }
+      }
+      return instance
+    }
   }
 
   /// Returns the instances with primary keys of one column.
   func instances<T: BlackbirdModel>(
-    _ type: T.Type, keys: [SQLValue], inOrder: Bool, _ table: ModelTable
+    _ type: T.Type, keys: [SQLValue], inOrder: Bool
   ) throws -> [T] {
     // One statement for all keys, however many: lists are bounded, and each length would be another text.
-    let decoder = RowDecoder(table, database: database.id)
-    let sql = table.statements.selectByKey
-    return try Blackbird.Database.Error.translating(sql) {
-      let statement = try connection().prepare(sql)
+    let use = try use(T.self)
+    return try use.withDecoder { decoder in
       var seen: Set<SQLValue> = []
       var instances: [T] = []
       for key in keys where inOrder || seen.insert(key).inserted {
-        database.log(sql, .list([Blackbird.Value(key)]))
-        try statement.forEachRow(arguments: [key]) {
-          instances.append(try decoder.instance(T.self, of: $0.values))
+        try readRows(use.table.statements.selectByKey, [key]) {
+          instances.append(try decoder.instance(T.self, at: $0))
         }
       }
       return instances
+    }
+  }
+
+  /// Returns how many rows a statement gives that reads all of a table; nil for others.
+  ///
+  /// SQLite counts a table many times quicker than it reads it, in the same snapshot. A list that grows by doubling
+  /// would be copied again and again, and have up to three times its size while it is.
+  private func rowCount<T: BlackbirdModel>(of select: ModelSelect<T>) throws -> Int? {
+    guard select.readsAll else { return nil }
+    var count: Int?
+    try readRows(RepeatedSQL(once: try use(T.self).table.statements.count), []) {
+      count = Int._restored(BlackbirdCell($0, 0))
+    }
+    return count
+  }
+
+  private func readRows(
+    _ sql: RepeatedSQL, _ values: [SQLValue], _ body: (UnsafePointer<UInt64>) throws -> Void
+  ) throws {
+    database.log(sql.text, .list(values.map { Blackbird.Value($0) }))
+    try Blackbird.Database.Error.translating(sql.text) {
+      try values.withUnsafeBufferPointer { try connection().readRows(sql, values: $0, body) }
     }
   }
 

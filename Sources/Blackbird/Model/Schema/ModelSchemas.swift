@@ -155,7 +155,7 @@ extension Blackbird.Database.Core {
       try SchemaJudgement.act(
         on: table, wasUsed: known != nil, isOwnTransaction: false, connection)
       // The number may come from this transaction, and be another's after a rollback.
-      undo.append(.action { schemas.set(known, for: table) })
+      undo.append { schemas.set(known, for: table) }
       schemas.set(try connection.schemaVersion(), for: table)
     }
     checkedModels.insert(table.typeID)

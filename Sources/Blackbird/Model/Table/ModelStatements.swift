@@ -1,3 +1,4 @@
+import BoutiqueDB
 import Synchronization
 
 /// The texts of a model's statements; each is made once.
@@ -9,14 +10,14 @@ final class ModelStatements: Sendable {
   /// `WHERE` for the whole primary key.
   let whereKey: String
   /// `SELECT` of the row with a primary key.
-  let selectByKey: String
-  let deleteByKey: String
+  let selectByKey: RepeatedSQL
+  let deleteByKey: RepeatedSQL
   /// Inserts a row, or sets all of its columns.
-  let upsert: String
+  let upsert: RepeatedSQL
 
   private let columns: [String]
   private let key: [Int]
-  private let updates = Mutex<[[Int]: String]>([:])
+  private let updates = Mutex<[[Int]: RepeatedSQL]>([:])
 
   init(table: String, columns: [String], primaryKey: [Int]) {
     self.table = table
@@ -28,24 +29,28 @@ final class ModelStatements: Sendable {
     selectAll = "SELECT \(list) FROM \(name)"
     count = "SELECT count(*) FROM \(name)"
     whereKey = "WHERE " + primaryKey.map { "\(quoted[$0]) = ?" }.joined(separator: " AND ")
-    selectByKey = "\(selectAll) \(whereKey)"
-    deleteByKey = "DELETE FROM \(name) \(whereKey)"
+    selectByKey = RepeatedSQL("\(selectAll) \(whereKey)")
+    deleteByKey = RepeatedSQL("DELETE FROM \(name) \(whereKey)")
     let marks = columns.map { _ in "?" }.joined(separator: ", ")
     let others = columns.indices.filter { !primaryKey.contains($0) }
     let target = primaryKey.map { quoted[$0] }.joined(separator: ", ")
     let sets = others.map { "\(quoted[$0]) = excluded.\(quoted[$0])" }.joined(separator: ", ")
-    upsert =
+    upsert = RepeatedSQL(
       "INSERT INTO \(name) (\(list)) VALUES (\(marks)) ON CONFLICT (\(target)) "
-      + (sets.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(sets)")
+        + (sets.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(sets)"))
   }
 
   /// Returns the statement that sets some columns of the row with a primary key.
-  func update(_ changed: [Int]) -> String {
+  func update(_ changed: [Int]) -> RepeatedSQL {
     if let known = updates.withLock({ $0[changed] }) { return known }
     let sets = changed.map { "\(SQLName.quoted(columns[$0])) = ?" }.joined(separator: ", ")
     let text = "UPDATE \(SQLName.quoted(table)) SET \(sets) \(whereKey)"
-    updates.withLock { $0[changed] = text }
-    return text
+    return updates.withLock { updates in
+      if let known = updates[changed] { return known }
+      let made = RepeatedSQL(text)
+      updates[changed] = made
+      return made
+    }
   }
 }
 

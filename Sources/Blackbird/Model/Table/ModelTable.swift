@@ -45,6 +45,8 @@ final class ModelTable: Sendable {
   let columnIndex: [String: Int]
   /// The columns of the primary key, as indices.
   let primaryKey: [Int]
+  /// Whether the primary key is the column `id` alone.
+  let isKeyedByID: Bool
   let indexes: [Index]
   /// The columns that are searched, in the order of their names.
   let searchedColumns: [SearchedColumn]
@@ -107,6 +109,7 @@ final class ModelTable: Sendable {
 
     let declared = try Model.primaryKey.map { try index($0) }
     primaryKey = try Self.primaryKey(declared, columnIndex, typeName)
+    isKeyedByID = primaryKey.map { columns[$0].name } == ["id"]
     try Self.check(name, columns, primaryKey, typeName)
     indexes = try Self.indexes(
       try Model.indexes.map { try $0.map { columns[try index($0)].name } },

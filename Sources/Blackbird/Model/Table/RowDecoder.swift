@@ -7,21 +7,45 @@ import BoutiqueDB
 final class RowDecoder: Decoder {
   let table: ModelTable
   private let database: Int64
-  /// The origin of the row's columns.
-  private(set) var origin: ColumnOrigin
+  private let reading: UnsafeMutablePointer<RowReading>
+  /// The row's values, where it does not lie in the engine's memory.
   private var values: [SQLValue] = []
-  /// The next key that is expected.
-  private var position = 0
   /// The column that is being decoded.
   private var column = 0
+  /// The container for the keys of a type, which refers to this object.
+  private var known: (type: ObjectIdentifier, container: AnyObject)?
 
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
+  /// The origin of the row's columns.
+  var origin: ColumnOrigin { reading.pointee.origin }
+
   init(_ table: ModelTable, database: Int64) {
     self.table = table
     self.database = database
-    origin = ColumnOrigin(savedIn: database)
+    reading = .allocate(capacity: 1)
+    reading.initialize(
+      to: RowReading(
+        track: KeyTrack(table.decodingPlan), cells: nil, origin: ColumnOrigin(savedIn: database),
+        table: table))
+  }
+
+  deinit {
+    reading.pointee.track.deallocate()
+    reading.deinitialize(count: 1)
+    reading.deallocate()
+  }
+
+  /// Lets the container go, which would keep this object alive.
+  func forgetContainer() {
+    known = nil
+    reading.pointee.track.container = nil
+  }
+
+  /// Calls `body`, in which this thread decodes rows with this decoder.
+  func decodingRows<R>(_ body: () throws -> R) rethrows -> R {
+    try RowReading.with(reading, body)
   }
 
   /// Returns the instance of a row.
@@ -29,18 +53,50 @@ final class RowDecoder: Decoder {
   /// - Throws: ``BlackbirdModelError/storedValueInvalid(_:)``, or what the model's own `init(from:)` throws.
   func instance<Model: BlackbirdModel>(_ type: Model.Type, of values: [SQLValue]) throws -> Model {
     self.values = values
-    position = 0
-    origin = ColumnOrigin(savedIn: database)
-    let instance = try Model(from: self)
-    if !table.decodesEveryColumn {
-      // Its own `init(from:)` has set columns, which are then taken for changed.
-      for column in table.columns(of: instance) { column.origin.markSaved(in: database) }
+    defer { self.values = [] }
+    return try instance(type)
+  }
+
+  /// Returns the instance of a row that lies in memory as `BoutiqueConnection.readRows` has it.
+  ///
+  /// - Throws: ``BlackbirdModelError/storedValueInvalid(_:)``, or what the model's own `init(from:)` throws.
+  func instance<Model: BlackbirdModel>(
+    _ type: Model.Type, at cells: UnsafePointer<UInt64>
+  ) throws -> Model {
+    guard Int(truncatingIfNeeded: cells[0]) >= table.columns.count else {
+      let columns = 0..<Int(truncatingIfNeeded: cells[0])
+      return try instance(type, of: columns.map { BlackbirdCell(cells, $0).sqlValue })
     }
+    reading.pointee.cells = cells
+    defer { reading.pointee.cells = nil }
+    return try instance(type)
+  }
+
+  private func instance<Model: BlackbirdModel>(_ type: Model.Type) throws -> Model {
+    reading.pointee.track.position = 0
+    reading.pointee.origin = ColumnOrigin(savedIn: database)
+    // Handed on as it is: a copy would retain and release every column.
+    if table.decodesEveryColumn { return try Model(from: self) }
+    let instance = try Model(from: self)
+    // Its own `init(from:)` has set columns, which are then taken for changed.
+    for column in table.columns(of: instance) { column.origin.markSaved(in: database) }
     return instance
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(RowContainer<Key>(row: self))
+    guard MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size else {
+      return KeyedDecodingContainer(RowContainer<Key>(row: self))
+    }
+    let id = ObjectIdentifier(type)
+    if let known, known.type == id {
+      // Sound: it was made for the same type of keys, and is a reference and nothing else.
+      return unsafeBitCast(known.container, to: KeyedDecodingContainer<Key>.self)
+    }
+    let container = KeyedDecodingContainer(RowContainer<Key>(row: self))
+    known = (id, unsafeBitCast(container, to: AnyObject.self))
+    reading.pointee.track.expect(
+      type, table.decodingPlan, in: unsafeBitCast(container, to: UnsafeRawPointer.self))
+    return container
   }
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer { EmptyDecodingContainer() }
   func singleValueContainer() throws -> any SingleValueDecodingContainer {
@@ -50,15 +106,30 @@ final class RowDecoder: Decoder {
   /// Returns the value of the column that is being decoded.
   @inline(__always)
   func value<Value: BlackbirdColumnWrappable>(_ type: Value.Type) throws -> Value {
-    guard let value = Value._restored(values[column]) else { throw failure(type) }
+    if let cells = reading.pointee.cells {
+      guard let value = Value._restored(BlackbirdCell(cells, column)) else { throw failure(type) }
+      return value
+    }
+    guard let value = Value._restored(stored(column)) else { throw failure(type) }
     return value
+  }
+
+  /// The stored value of a column; NULL where there is no row, for who has kept the decoder.
+  private func stored(_ column: Int) -> SQLValue {
+    if let cells = reading.pointee.cells { return BlackbirdCell(cells, column).sqlValue }
+    return values.indices.contains(column) ? values[column] : .null
+  }
+
+  private func isNull(at column: Int) -> Bool {
+    if let cells = reading.pointee.cells { return BlackbirdCell(cells, column).isNull }
+    return stored(column).isNull
   }
 
   private func failure(_ type: Any.Type) -> BlackbirdModelError {
     .storedValueInvalid(
       BlackbirdModelError.StoredValue(
         table: table.name, column: table.columns[column].name, expected: type,
-        found: values[column]))
+        found: stored(column)))
   }
 
   // MARK: Keys
@@ -66,30 +137,31 @@ final class RowDecoder: Decoder {
   /// Finds a key, and expects the one after it next; nil for what the table has no column for.
   fileprivate func find(_ key: some CodingKey) -> ModelTable.PlannedKey? {
     let plan = table.decodingPlan
+    let position = reading.pointee.track.position
     if position < plan.count, plan[position].key == key.stringValue {
-      position += 1
-      return plan[position - 1]
+      reading.pointee.track.position = position + 1
+      return plan[position]
     }
     guard let found = plan.firstIndex(where: { $0.key == key.stringValue }) else {
       return table.columnIndex[codedName(of: key)].map {
         ModelTable.PlannedKey(key: key.stringValue, column: $0, isWrapper: false)
       }
     }
-    position = found + 1
+    reading.pointee.track.position = found + 1
     return plan[found]
   }
 
   fileprivate func has(_ key: some CodingKey) -> Bool {
-    let before = position
-    defer { position = before }
+    let before = reading.pointee.track.position
+    defer { reading.pointee.track.position = before }
     return (find(key)?.column ?? -1) >= 0
   }
 
   fileprivate func isNull(_ key: some CodingKey) -> Bool {
-    let before = position
-    defer { position = before }
+    let before = reading.pointee.track.position
+    defer { reading.pointee.track.position = before }
     guard let found = find(key), found.column >= 0 else { return true }
-    return !found.isWrapper && values[found.column].isNull
+    return !found.isWrapper && isNull(at: found.column)
   }
 
   fileprivate func load<Item: Decodable>(_ type: Item.Type, _ key: some CodingKey) throws -> Item {
@@ -107,7 +179,7 @@ final class RowDecoder: Decoder {
     guard let wrappable = type as? any BlackbirdColumnWrappable.Type else {
       return try Item(from: self)
     }
-    let value = values[column]
+    let value = stored(column)
     guard
       let item = (wrappable._restored(value) ?? wrappable.fromValue(Blackbird.Value(value)))
         as? Item
@@ -115,7 +187,7 @@ final class RowDecoder: Decoder {
     return item
   }
 
-  fileprivate var isNull: Bool { values[column].isNull }
+  fileprivate var isNull: Bool { isNull(at: column) }
 }
 
 private struct RowContainer<Key: CodingKey>: UniformDecodingContainer {

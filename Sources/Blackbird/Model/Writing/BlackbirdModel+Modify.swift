@@ -58,7 +58,7 @@ extension BlackbirdModel {
     let table = try table
     let key = try table.key(multicolumnPrimaryKey)
     try core.prepare(table)
-    guard var instance = try core.instance(Self.self, key: key, table) else {
+    guard var instance = try core.instance(Self.self, key: key) else {
       throw BlackbirdModelError.primaryKeyNotFound(value: key.map { Blackbird.Value($0) })
     }
     let before = try ColumnCollector(instance, of: table, values: true).values

@@ -32,24 +32,14 @@ extension BlackbirdModel {
     to database: Blackbird.Database, core: isolated Blackbird.Database.Core
   ) throws {
     try core.require(database)
-    let table = try Self.table
-    let columns = try ColumnCollector(self, of: table, values: true)
-    guard columns.isChanged(in: database.id) else { return }
-    try core.prepare(table)
-    let changed = columns.changed(in: database.id)
-    // With another key it is another row, about which nothing is known.
-    let isNew =
-      changed.count == table.columns.count || changed.contains(where: table.primaryKey.contains)
-    let key = table.primaryKey.map { columns.values[$0] }
-    if isNew {
-      try core.run(table.statements.upsert, columns.values)
-    } else if try core.run(
-      table.statements.update(changed), changed.map { columns.values[$0] } + key) == 0
-    {
-      // Somebody has deleted the row.
-      try core.run(table.statements.upsert, columns.values)
+    let use = try core.use(Self.self)
+    try use.withCollector { columns in
+      try columns.collect(self, values: true)
+      guard columns.isChanged(in: database.id) else { return }
+      try core.prepare(use)
+      try core.write(columns, use.table)
+      core.markSaved(columns)
     }
-    core.markSaved(columns)
   }
 
   /// Deletes the row with the instance's primary key; nothing happens where there is none.
@@ -64,11 +54,13 @@ extension BlackbirdModel {
     from database: Blackbird.Database, core: isolated Blackbird.Database.Core
   ) throws {
     try core.require(database)
-    let table = try Self.table
-    let columns = try ColumnCollector(self, of: table, values: true)
-    try core.prepare(table)
-    try core.run(table.statements.deleteByKey, table.primaryKey.map { columns.values[$0] })
-    core.markUnsaved(columns)
+    let use = try core.use(Self.self)
+    try use.withCollector { columns in
+      try columns.collect(self, values: true)
+      try core.prepare(use)
+      try core.run(use.table.statements.deleteByKey, columns.key(of: use.table))
+      core.markUnsaved(columns)
+    }
   }
 
   // MARK: What has changed
@@ -87,11 +79,17 @@ extension BlackbirdModel {
   public func primaryKeyValues() throws -> [Blackbird.Value] {
     let table = try Self.table
     let columns = try ColumnCollector(self, of: table, values: true)
-    return table.primaryKey.map { Blackbird.Value(columns.values[$0]) }
+    return columns.key(of: table).map { Blackbird.Value($0) }
   }
 }
 
 extension ColumnCollector {
+  /// The values of a primary key's columns.
+  func key(of table: ModelTable) -> [SQLValue] {
+    let values = storedValues
+    return table.primaryKey.map { values[$0] }
+  }
+
   func isChanged(in database: Int64) -> Bool {
     var last: ColumnOrigin?
     for origin in origins where origin !== last {
@@ -99,6 +97,11 @@ extension ColumnCollector {
       last = origin
     }
     return false
+  }
+
+  /// Whether no column is saved in a database.
+  func isAllChanged(in database: Int64) -> Bool {
+    origins.allSatisfy { !$0.isSaved(in: database) }
   }
 
   /// The indices of the columns that are not saved in a database.
@@ -116,44 +119,74 @@ extension ColumnCollector {
 }
 
 extension Blackbird.Database.Core {
+  /// Inserts the row of an instance, or sets the columns that were changed.
+  fileprivate func write(_ columns: ColumnCollector, _ table: ModelTable) throws {
+    guard !columns.isAllChanged(in: database.id) else {
+      try run(table.statements.upsert, columns.storedValues)
+      return
+    }
+    let changed = columns.changed(in: database.id)
+    // With another key it is another row, about which nothing is known.
+    guard !changed.contains(where: table.primaryKey.contains) else {
+      try run(table.statements.upsert, columns.storedValues)
+      return
+    }
+    let values = columns.storedValues
+    if try run(
+      table.statements.update(changed), changed.map { values[$0] } + columns.key(of: table)) == 0
+    {
+      // Somebody has deleted the row.
+      try run(table.statements.upsert, columns.storedValues)
+    }
+  }
+
   /// Runs a statement and returns how many rows it has changed.
   @discardableResult
   func run(_ sql: String, _ values: [SQLValue]) throws -> Int {
-    database.log(sql, .list(values.map { Blackbird.Value($0) }))
-    return try Blackbird.Database.Error.translating(sql) {
-      try connection().execute(sql, arguments: values)
+    try run(RepeatedSQL(once: sql), values)
+  }
+
+  /// Runs a statement and returns how many rows it has changed.
+  @discardableResult
+  func run(_ sql: RepeatedSQL, _ values: [SQLValue]) throws -> Int {
+    try values.withUnsafeBufferPointer { try run(sql, $0) }
+  }
+
+  /// Runs a statement and returns how many rows it has changed.
+  @discardableResult
+  func run(_ sql: RepeatedSQL, _ values: UnsafeBufferPointer<SQLValue>) throws -> Int {
+    database.log(sql.text, .list(values.map { Blackbird.Value($0) }))
+    return try Blackbird.Database.Error.translating(sql.text) {
+      try connection().run(sql, values: values)
     }
   }
 
   /// Notes that all of an instance's columns are saved.
   func markSaved(_ columns: ColumnCollector) {
-    let unsaved = columns.unsavedOrigins(in: database.id)
-    undo.append(.saved(unsaved, in: database.id))
-    for origin in unsaved { origin.markSaved(in: database.id) }
+    let id = database.id
+    let origins = columns.origins
+    guard let first = origins.first else { return }
+    // An origin that columns share says something of all of them. It is marked only where they are all here: a
+    // copy of the instance may have kept, under the same origin, a value that this one has not.
+    if first.isShared, origins.allSatisfy({ $0 === first }) {
+      guard !first.isSaved(in: id) else { return }
+      undo.append(saved: CollectionOfOne(first))
+      first.markSaved(in: id)
+    } else if origins.allSatisfy({ !$0.isShared && !$0.isSaved(in: id) }) {
+      undo.append(saved: origins)
+      for origin in origins { origin.markSaved(in: id) }
+    } else {
+      let unsaved = origins.filter { !$0.isShared && !$0.isSaved(in: id) }
+      undo.append(saved: unsaved)
+      for origin in unsaved { origin.markSaved(in: id) }
+    }
   }
 
   /// Notes that the row of an instance is gone.
   func markUnsaved(_ columns: ColumnCollector) {
     let id = database.id
     let saved = columns.origins.filter { $0.isSaved(in: id) }
-    undo.append(.action { for origin in saved { origin.markSaved(in: id) } })
+    undo.append { for origin in saved { origin.markSaved(in: id) } }
     for origin in saved { origin.markUnsaved(in: id) }
-  }
-}
-
-extension ColumnCollector {
-  /// The origins that can be said to be saved in a database once the instance is.
-  ///
-  /// One that columns share says something of all of them. It is marked only where they are all here: a
-  /// copy of the instance may have kept, under the same origin, a value that this one has not.
-  fileprivate func unsavedOrigins(in database: Int64) -> [ColumnOrigin] {
-    var counts: [ObjectIdentifier: Int] = [:]
-    for origin in origins where origin.isShared {
-      counts[ObjectIdentifier(origin), default: 0] += 1
-    }
-    return origins.filter { origin in
-      guard !origin.isSaved(in: database) else { return false }
-      return !origin.isShared || counts[ObjectIdentifier(origin)] == origins.count
-    }
   }
 }
