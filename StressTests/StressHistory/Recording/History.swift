@@ -62,7 +62,7 @@ package struct Note: Codable, Hashable, Sendable {
   /// The check that failed, or the error's kind.
   package var subject: String
   package var text: String
-  /// When what it saw began; it ended at ``time``. `nil` where it saw nothing.
+  /// When it began to see that, until ``time``; `nil` where it saw nothing.
   package var since: Int64?
   /// What it saw, as reads.
   package var seen: [Step]?
