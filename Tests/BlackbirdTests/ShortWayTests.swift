@@ -81,6 +81,40 @@ private struct Backwards: BlackbirdModel {
   }
 }
 
+/// Decodes and encodes its columns in an order that depends on the row.
+private struct Fickle: BlackbirdModel {
+  enum CodingKeys: String, CodingKey { case id, first, second }
+  @BlackbirdColumn var id: Int
+  @BlackbirdColumn var first: String
+  @BlackbirdColumn var second: String
+
+  init(id: Int, first: String, second: String) {
+    self.id = id
+    self.first = first
+    self.second = second
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    _id = try container.decode(BlackbirdColumn<Int>.self, forKey: .id)
+    if _id.wrappedValue % 2 == 0 {
+      _first = try container.decode(BlackbirdColumn<String>.self, forKey: .first)
+      _second = try container.decode(BlackbirdColumn<String>.self, forKey: .second)
+    } else {
+      _second = try container.decode(BlackbirdColumn<String>.self, forKey: .second)
+      _first = try container.decode(BlackbirdColumn<String>.self, forKey: .first)
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    if id % 2 == 1 { try container.encode(_second, forKey: .second) }
+    try container.encode(_id, forKey: .id)
+    try container.encode(_first, forKey: .first)
+    if id % 2 == 0 { try container.encode(_second, forKey: .second) }
+  }
+}
+
 /// Decodes columns by the type of their values.
 private struct ByValue: BlackbirdModel {
   enum CodingKeys: String, CodingKey { case id, name }
@@ -177,6 +211,18 @@ private struct ByValue: BlackbirdModel {
       #expect(changed.changedColumns(in: db) == ["second"])
       try await changed.write(to: db)
       #expect(try await Backwards.read(from: db, id: 1)?.second == "e")
+
+      let fickle = (0..<4).map { Fickle(id: $0, first: "first \($0)", second: "second \($0)") }
+      for item in fickle { try await item.write(to: db) }
+      #expect(
+        try await db.query("SELECT second FROM Fickle ORDER BY id").map {
+          $0["second"]?.stringValue
+        }
+          == fickle.map(\.second))
+      #expect(try await Fickle.read(from: db, orderBy: .ascending(\.$id)) == fickle)
+      for item in fickle {
+        #expect(try await readByCodable(Fickle.self, from: db, id: item.id) == item)
+      }
 
       try await ByValue(id: 1, name: "x").write(to: db)
       #expect(try await ByValue.read(from: db, id: 1)?.name == "x!")
