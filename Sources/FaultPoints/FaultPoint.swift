@@ -41,6 +41,8 @@ package enum FaultPoint: String, Sendable, CaseIterable {
   case makingLockFile
   /// An opener has the migration lease, and has done nothing with it.
   case inOpening
+  /// A durable consumer is about to be given a change, and has not dealt with it yet.
+  case beforeDelivery
 }
 
 #if FAULT_POINTS

@@ -26,6 +26,9 @@ package enum Sabotage: String, Sendable, CaseIterable {
   case nonAtomicMigration
   /// The old key of secure values goes before what it sealed is committed under the new one.
   case hastyRotation
+  /// A write is undone now and then, and told as done. The workers of the stress harness do it themselves, to
+  /// those whom the library's own bugs would not reach.
+  case undoneWrite
 }
 
 #if FAULT_POINTS

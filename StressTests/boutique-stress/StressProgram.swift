@@ -42,8 +42,11 @@ enum StressProgram {
       let help = [name, command?.word, "--help"].compactMap(\.self).joined(separator: " ")
       console.complain("\(error)\nTry “\(help)”.")
       return StressStatus.usage
-    } catch {
+    } catch let error as VoidRun {
       console.complain("\(error)")
+      return StressStatus.void
+    } catch {
+      console.complain(FileProblem.textWithPath(error))
       return StressStatus.failed
     }
   }
@@ -90,10 +93,13 @@ enum StressStatus {
   static let usage: Int32 = 2
   /// Something could not be run.
   static let failed: Int32 = 3
+  /// A run shows nothing: its history could not be written or read.
+  static let void: Int32 = 4
 
   static let note = """
     The exit status is 0 when every promise was kept, 1 when one was broken, 2 when the command line is \
-    wrong, 3 when something could not be run, and 128 and the signal's number when a signal ended the \
+    wrong, 3 when something could not be run, 4 when a run was void, since its history could not be written, \
+    and 128 and the signal's number when a signal ended the \
     run before its time and nothing was found until then.
     """
 }

@@ -18,6 +18,7 @@ import Testing
     ["idle", "--queries=1,5", "--seconds=0.2"],
     ["list", "--rows=100,300", "--samples=5", "--pause=0.001"],
     ["store", "--items=50", "--singles=5"],
+    ["rows", "--rows=200", "--singles=20", "--keys=50"],
     ["capture", "--transactions=5", "--bulk-transactions=2", "--bulk-rows=10"],
     ["models", "--rows=50", "--keys=10"],
     ["stream", "--megabytes=1"],
@@ -63,6 +64,62 @@ import Testing
     }
   }
 
+  // MARK: All of them
+
+  @Test
+  func
+    `a quick run of all has figures of each benchmark, and says that they are not to be compared`()
+    async throws
+  {
+    let place = try TestDirectory()
+    try await withChildProcesses { children in
+      let child = try await children.start(
+        built: "boutique-bench", ["--quick", "--json", "--directory=\(place.path)"])
+      #expect(try await child.exit(within: .seconds(600)) == .exited(0), "\(child.standardError)")
+      let report = try JSONDecoder().decode(
+        JSONValue.self, from: Data(child.takeLines().joined(separator: "\n").utf8))
+      #expect(report["isComparable"] == .bool(false))
+      for fact in ["kernel", "sqlite", "swift", "commit", "fileSystem", "processor", "build"] {
+        #expect(report["machine"]?[fact]?.string?.isEmpty == false, "\(fact)")
+      }
+      let parts = try #require(report["reports"]?.list)
+      #expect(parts.count >= 8)
+      for part in parts {
+        #expect(part["results"]?.list?.isEmpty == false, "\(part["benchmark"]?.string ?? "")")
+        #expect(part["settings"]?["common"] != nil)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: place.path).isEmpty)
+    }
+  }
+
+  @Test func `growth has a figure for each size, and a drawing that needs nothing from outside`()
+    async throws
+  {
+    let place = try TestDirectory()
+    let drawing = place.file("growth.svg")
+    try await withChildProcesses { children in
+      let child = try await children.start(
+        built: "boutique-bench", ["growth", "--quick", "--json", "--svg", drawing])
+      #expect(try await child.exit(within: .seconds(600)) == .exited(0), "\(child.standardError)")
+      let report = try JSONDecoder().decode(
+        JSONValue.self, from: Data(child.takeLines().joined(separator: "\n").utf8))
+      let subjects = try #require(report["results"]?.list)
+      #expect(subjects.count >= 6)
+      for subject in subjects {
+        let sizes = subject["sizes"]?.list?.count
+        let lines = try #require(subject["lines"]?.list)
+        #expect(!lines.isEmpty)
+        #expect(lines.allSatisfy { $0["values"]?.list?.count == sizes })
+      }
+    }
+    let svg = try String(contentsOfFile: drawing, encoding: .utf8)
+    #expect(svg.hasPrefix("<svg"))
+    for word in ["nan", "inf\"", "href", "url(", "<script", "<image"] {
+      #expect(!svg.contains(word), "\(word)")
+    }
+    #expect(svg.components(separatedBy: "<polyline").count > 15)
+  }
+
   @Test func `without --json there are tables with the machine above them`() async throws {
     try await withChildProcesses { children in
       let child = try await children.start(
@@ -78,6 +135,8 @@ import Testing
   @Test(arguments: [
     ([], "usage: boutique-bench COMMAND"),
     (["contentoin"], "unknown command “contentoin”; did you mean contention?"),
+    (["all", "--only=rwos"], "is not a list of these words: contention,"),
+    (["growht"], "did you mean growth?"),
     (["contention", "--writers=2,0"], "is not a list of whole numbers above 0"),
     (["contention", "--variants=fast"], "is not a list of these words: baseline,"),
     (["live", "--rounds=0"], "option --rounds: “0” is not a whole number above 0"),

@@ -80,8 +80,10 @@ import Testing
       }
       db.keepResults(from: 1)
       let before = db.liveQueryWork
-      let query = { Note.order { #sql("\($0.title)", as: String.self).collate(.nocase) } }
-      var lists = db.observe(query).makeAsyncIterator()
+      let query: @Sendable () -> some Statement<Note> = {
+        Note.order { #sql("\($0.title)", as: String.self).collate(.nocase) }
+      }
+      var lists = db.observe { query() }.makeAsyncIterator()
       _ = try await lists.next()
       for number in [50, 20, 70] {
         try await db.write { conn in

@@ -71,6 +71,24 @@ struct FaultsInProcessesTests {
     }
   }
 
+  @Test
+  func
+    `two queues do not overflow at once, which would keep the second process stopped for as long`()
+    async throws
+  {
+    try await FaultBench.with { bench in
+      let directory = URL(filePath: bench.database).deletingLastPathComponent().path
+      let probes = [try await bench.probe(), try await bench.probe()]
+      for probe in probes { #expect(try await probe.ask("watch \(directory)") == "0") }
+      async let first = bench.injector.strike(
+        FaultEvent(kind: .inotifyOverflow, time: 0, target: 0), victim: probes[0].process)
+      async let second = bench.injector.strike(
+        FaultEvent(kind: .inotifyOverflow, time: 0, target: 1), victim: probes[1].process)
+      let strikes = try await [first.didStrike, second.didStrike]
+      #expect(strikes.filter { $0 }.count == 1)
+    }
+  }
+
   @Test func `the clock of the day steps for Foundation, and waits stay what they are`()
     async throws
   {
@@ -171,7 +189,7 @@ struct FaultsInProcessesTests {
     let named: [String: Set<FaultPoint>] = [
       "open": [.inOpening, .inMigration, .makingLockFile],
       "checkpoint": [.beforeCheckpoint, .afterCheckpoint], "prune": [.inPruning],
-      "adopt": [.inAdoption], "acknowledge": [.inConsumerAcknowledgement],
+      "adopt": [.inAdoption], "acknowledge": [.inConsumerAcknowledgement, .beforeDelivery],
       "rotate": [.inKeyRotation, .beforeKeyRotationEnds],
     ]
     for (doing, points) in named {

@@ -61,14 +61,14 @@ import Testing
     #expect(ending.errors.contains("/nowhere/report.json"))
   }
 
-  @Test func `the list has every workload, fault and sabotage, for people and for programs`()
+  @Test func `the list has every workload, fault, place and sabotage, for people and for programs`()
     async throws
   {
     let text = try await Self.program(["list"])
     let json = try await Self.program(["list", "--json"])
     #expect(text.status == .exited(0))
     let list = try JSONDecoder().decode(JSONValue.self, from: Data(json.output.utf8))
-    for kind in ["workloads", "faults", "sabotages"] {
+    for kind in ["workloads", "faults", "points", "sabotages"] {
       let entries = try #require(list[kind]?.list)
       #expect(!entries.isEmpty)
       for entry in entries {

@@ -106,6 +106,27 @@ import Testing
     #expect(page.contains("boutique-stress run --workload counters --faults kill,pause"))
   }
 
+  @Test func `labels of arrows do not cover each other`() {
+    let labels = (0..<12).map {
+      ArrowLabel(text: "\($0) ended befo…", x: $0 % 3 == 0 ? 400 : 100, y: 50)
+    }
+    let placed = ArrowLabel.apart(labels)
+    #expect(placed.count == labels.count)
+    for (index, label) in placed.enumerated() {
+      #expect(!placed[..<index].contains { label.overlaps($0) }, "\(label)")
+    }
+    // What covers nothing stays where it was.
+    #expect(placed[0].y == 50)
+    #expect(placed[1].y == 50)
+  }
+
+  @Test func `a figure of several lanes says that it can be scrolled`() {
+    #expect(ReportPage.html(KnownRun.report([KnownRun.violated])).contains("class=\"hint lanes2\""))
+    var one = KnownRun.violated
+    one.violations[0].operations.removeAll { $0.process != 0 }
+    #expect(!ReportPage.html(KnownRun.report([one])).contains("class=\"hint"))
+  }
+
   @Test func `each figure of a run has its drawing`() {
     let page = ReportPage.html(KnownRun.report([KnownRun.result]))
     for title in [

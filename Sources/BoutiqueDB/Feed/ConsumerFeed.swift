@@ -71,7 +71,8 @@ final class SessionBox: Sendable {
     }
     let durable = DurableChange(
       change: change, session: session, ordinal: session.cursor.deliver())
-    if Sabotage.earlyCursor.isOn { durable.acknowledgeSoon() }
+    if Sabotage.earlyCursor.isOn { try await durable.acknowledge() }
+    FaultPoint.reach(.beforeDelivery)
     return durable
   }
 }

@@ -60,6 +60,8 @@ final class ChangeHub: Sendable {
 
   struct WeakObserver {
     weak var object: (any ChangeObserver)?
+    /// What it depends on; nil for one that wants to hear of everything.
+    var quiet: QuietRegion?
     /// The actor for which it observes.
     var isolation: ObjectIdentifier?
   }
@@ -146,16 +148,19 @@ final class ChangeHub: Sendable {
   /// It is kept weakly.
   ///
   /// - Parameters:
+  ///   - quiet: what it depends on, kept up to date by itself.
   ///   - isolation: the actor for which it observes.
   ///   - settles: whether it wants to hear when all others have been told.
   /// - Returns: what to give to `remove`.
   func add(
-    _ observer: any ChangeObserver, isolation: ObjectIdentifier? = nil, settles: Bool = false
+    _ observer: any ChangeObserver, quiet: QuietRegion? = nil,
+    isolation: ObjectIdentifier? = nil, settles: Bool = false
   ) -> Int {
     let (id, failure) = monitor.withLock { state in
       state.nextID += 1
       if state.failure == nil {
-        state.observers[state.nextID] = WeakObserver(object: observer, isolation: isolation)
+        state.observers[state.nextID] = WeakObserver(
+          object: observer, quiet: quiet, isolation: isolation)
         if settles { state.settlers.insert(state.nextID) }
       }
       return (state.nextID, state.failure)
@@ -218,7 +223,7 @@ final class ChangeHub: Sendable {
         state.position = position
       }
       state.telling += 1
-      return state.live
+      return state.live(hearing: [change])
     }
     tell(observers, of: [change], offering: offering)
   }
@@ -282,7 +287,7 @@ final class ChangeHub: Sendable {
       }
       let changes = batch.changes.filter { $0.origin == nil || $0.origin != state.ownOrigin }
       state.telling += 1
-      return (changes.isEmpty ? [] : state.live, changes)
+      return (state.live(hearing: changes), changes)
     }
     tell(observers, of: changes)
   }
@@ -366,4 +371,15 @@ final class ChangeHub: Sendable {
 extension ChangeHub.State {
   /// The observers that are still alive.
   var live: [any ChangeObserver] { observers.values.compactMap(\.object) }
+
+  /// Those of them to whom the changes may be something.
+  fileprivate func live(hearing changes: [ChangeSet]) -> [any ChangeObserver] {
+    guard !changes.isEmpty else { return [] }
+    var result: [any ChangeObserver] = []
+    for observer in observers.values {
+      if let quiet = observer.quiet, changes.allSatisfy(quiet.ignores) { continue }
+      if let object = observer.object { result.append(object) }
+    }
+    return result
+  }
 }

@@ -36,6 +36,8 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
   }
 
   private let guarded: Mutex<Guarded>
+  /// Set under the lock of `guarded`, whenever the machine has moved.
+  let quietRegion = QuietRegion()
   /// How long its runs take.
   private let pace = ReadPace()
   private let db: BoutiqueDB
@@ -75,7 +77,7 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
       try core.checkUsable()
       // Registered before it is made sure that changes are heard of, and both before the first run: a
       // commit in between leads to one run too many, never to one too few.
-      let id = core.hub.add(self, isolation: actor)
+      let id = core.hub.add(self, quiet: quietRegion, isolation: actor)
       guarded.withLock { guarded in
         guarded.registration = id
         guarded.isolation = actor
@@ -102,7 +104,12 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
       perform { $0.state.consumerLeft() }
     }
     guard !Task.isCancelled else {
-      if delivery != nil { guarded.withLock { $0.state.deliveryWasDropped() } }
+      if delivery != nil {
+        perform { guarded in
+          guarded.state.deliveryWasDropped()
+          return .none
+        }
+      }
       return nil
     }
     return delivery
@@ -157,6 +164,8 @@ final class LiveQueryRunner<Value: Sendable>: ChangeObserver {
   ) {
     let (action, continuation, settlements) = guarded.withLock { guarded in
       let action = event(&guarded)
+      let quiet = guarded.state.quietRegion
+      quietRegion.set(quiet?.region, token: quiet?.token ?? 0)
       var continuation: CheckedContinuation<Delivery<Value>?, any Error>?
       if case .resume = action {
         continuation = guarded.continuation

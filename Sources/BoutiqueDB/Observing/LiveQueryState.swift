@@ -236,8 +236,12 @@ struct LiveQueryState<Value: Sendable>: Sendable {
 
   /// Whether a change can alter the value: it touches the region and is not in the snapshot already.
   private func concerns(_ change: ChangeSet) -> Bool {
-    guard let region else { return true }
-    if !change.isEverything, change.token <= token { return false }
-    return region.intersects(change)
+    region?.concerns(change, after: token) ?? true
+  }
+
+  /// What the machine depends on in a phase in which a change that does not touch it changes nothing.
+  var quietRegion: (region: TableRegion, token: Int64)? {
+    guard case .current = phase, let region else { return nil }
+    return (region, token)
   }
 }

@@ -1,4 +1,5 @@
 import SQLiteConnection
+import Synchronization
 
 /// The part of a database that a query depends on: tables, of each the columns read, and where only single
 /// rows are looked up, these rows.
@@ -88,6 +89,13 @@ struct TableRegion: Hashable, Sendable {
     return result
   }
 
+  /// Whether a change can alter what was read here in the snapshot with a token: it is not in the snapshot
+  /// already, and touches the region.
+  func concerns(_ change: ChangeSet, after token: Int64) -> Bool {
+    if !change.isEverything, change.token <= token { return false }
+    return intersects(change)
+  }
+
   /// Whether a change can alter what is read here.
   func intersects(_ change: ChangeSet) -> Bool {
     if change.isEverything || isEverything { return true }
@@ -134,5 +142,28 @@ extension TableRegion.Reads {
 
   private func isTouched(_ row: ChangeEffects.Row) -> Bool {
     row.cameOrWent || rowColumns.intersects(row.updated)
+  }
+}
+
+/// What an observer depends on while it waits, where the hub can see it without asking the observer.
+///
+/// Of a thousand live queries a commit concerns a few; this is what the others cost.
+final class QuietRegion: Sendable {
+  private struct Quiet: Sendable {
+    var region: TableRegion
+    /// The newest commit that the observer's value holds.
+    var token: Int64
+  }
+
+  private let quiet = Mutex<Quiet?>(nil)
+
+  /// Says what the observer depends on; nil while it has to hear of everything.
+  func set(_ region: TableRegion?, token: Int64) {
+    quiet.withLock { $0 = region.map { Quiet(region: $0, token: token) } }
+  }
+
+  /// Whether a change is nothing to the observer.
+  func ignores(_ change: ChangeSet) -> Bool {
+    quiet.withLock { $0.map { !$0.region.concerns(change, after: $0.token) } ?? false }
   }
 }

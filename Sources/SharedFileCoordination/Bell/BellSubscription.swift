@@ -31,12 +31,14 @@ package final class BellSubscription: Sendable {
 final class BellListener: Sendable {
   let databasePath: String
   private let handler: @Sendable (BellEvent) -> Void
-  private let state: Mutex<(mode: BellMode?, isCancelled: Bool)>
+  private let lockFile: String
+  private let state: Mutex<(mode: BellMode?, isCancelled: Bool, presence: ListenerPresence?)>
 
   init(databasePath: String, handler: @escaping @Sendable (BellEvent) -> Void) {
     self.databasePath = databasePath
     self.handler = handler
-    state = Mutex((nil, false))
+    lockFile = CoordinationFile.path(forDatabase: databasePath)
+    state = Mutex((nil, false, nil))
   }
 
   var mode: BellMode {
@@ -46,6 +48,26 @@ final class BellListener: Sendable {
   /// Delivers an event, outside of every lock.
   func deliver(_ event: BellEvent) {
     if state.withLock({ !$0.isCancelled }) { handler(event) }
+  }
+
+  /// Tells ringers that somebody listens to the lock file at its path.
+  ///
+  /// - Parameter anew: whether it may be another file than the last time.
+  /// - Returns: whether it is told anew, and why it cannot be.
+  func attend(anew: Bool) -> (isAnew: Bool, refusal: String?) {
+    state.withLock { state in
+      guard !state.isCancelled, anew || state.presence == nil else { return (false, nil) }
+      let present = FileIdentity.of(path: lockFile)
+      if let present, state.presence?.identity == present { return (false, nil) }
+      state.presence = nil
+      guard present != nil else { return (false, nil) }
+      switch ListenerPresence.begin(path: lockFile) {
+      case .present(let presence): state.presence = presence
+      case .missing: return (false, nil)
+      case .refused(let reason): return (false, "\(lockFile) cannot be listened to: \(reason)")
+      }
+      return (true, nil)
+    }
   }
 
   /// Notes how the bell is heard, and tells the listener when that has changed.
@@ -68,7 +90,11 @@ final class BellListener: Sendable {
   /// - Returns: False when it was cancelled before.
   func cancel() -> Bool {
     state.withLock { state in
-      defer { state.isCancelled = true }
+      defer {
+        state.isCancelled = true
+        // At once, whatever the thread is at: who closes a database gives its files up.
+        state.presence = nil
+      }
       return !state.isCancelled
     }
   }

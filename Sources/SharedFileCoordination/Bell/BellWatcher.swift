@@ -127,6 +127,7 @@ package final class BellWatcher: Sendable {
   private func run() {
     state.withLock { $0.thread = UInt(pthread_self()) }
     var setup = WatchSetup(calls: calls, firstRetry: retrySeconds)
+    var filesMayHaveChanged = false
     while true {
       let (listeners, change) = state.withLock { (Array($0.listeners.values), $0.changes) }
       if listeners.isEmpty {
@@ -135,7 +136,10 @@ package final class BellWatcher: Sendable {
         continue
       }
       let isAnew = setup.bringUp(to: Set(listeners.map(\.databasePath)))
-      for listener in listeners { listener.become(setup.mode(of: listener.databasePath)) }
+      for listener in listeners {
+        attend(listener, setup.mode(of: listener.databasePath), anew: isAnew || filesMayHaveChanged)
+      }
+      filesMayHaveChanged = false
       answer(upTo: change)
       if isAnew {
         for listener in listeners {
@@ -146,8 +150,19 @@ package final class BellWatcher: Sendable {
       }
       // A wake-up that came while the library was not running yet has reached nobody.
       if state.withLock({ $0.changes }) != change { continue }
-      deliver(setup.waitForEvent(control: control))
+      let events = setup.waitForEvent(control: control)
+      filesMayHaveChanged = events.contains { $0.event == .filesChanged || $0.event == .overflow }
+      deliver(events)
     }
+  }
+
+  /// Lets a listener know how its bell is heard, and ringers know of the listener, after the watch is set.
+  private func attend(_ listener: BellListener, _ mode: BellMode, anew: Bool) {
+    guard mode == .inotify else { return listener.become(mode) }
+    let (isAnew, refusal) = listener.attend(anew: anew)
+    listener.become(refusal.map { .pollingOnly(reason: $0) } ?? mode)
+    // What was committed between the watch and this was not rung for.
+    if isAnew, anew { listener.deliver(.bell) }
   }
 
   private func endIfUnused() -> Bool {

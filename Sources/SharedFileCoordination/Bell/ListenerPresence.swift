@@ -14,6 +14,8 @@ struct ListenerPresence: Sendable {
   /// What came of the attempt.
   enum Outcome {
     case present(ListenerPresence)
+    /// There is no file.
+    case missing
     case refused(String)
   }
 
@@ -23,6 +25,7 @@ struct ListenerPresence: Sendable {
   /// Begins to listen to the file at a path.
   static func begin(path: String) -> Outcome {
     let number = clx_guarded_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
+    if -number == ENOENT { return .missing }
     guard number >= 0 else { return .refused(CoordinationError.text(ofErrno: -number)) }
     let descriptor = GuardedDescriptor(adopting: number, holdsLocks: true)
     var facts = stat()

@@ -12,8 +12,6 @@ struct WatchTable {
     var number: Int32
     var identity: FileIdentity?
     var isOver = false
-    /// Tells ringers that somebody listens, while the watch is one of a lock file.
-    var presence: ListenerPresence?
   }
 
   /// What a watch stands for.
@@ -119,19 +117,7 @@ struct WatchTable {
     switch calls.watch(path, UInt32(bitPattern: mask)) {
     case .watching(let number):
       let after = FileIdentity.of(path: path)
-      var watch = Watch(number: number, identity: before == after ? after : nil)
-      if role == .lock {
-        switch ListenerPresence.begin(path: path) {
-        case .present(let presence):
-          watch.presence = presence
-          // A file put in place meanwhile: as if the watch were on the old one.
-          if presence.identity != after { watch.identity = nil }
-        case .refused(let reason):
-          watches[path] = watch
-          return "\(path) cannot be listened to: \(reason)"
-        }
-      }
-      watches[path] = watch
+      watches[path] = Watch(number: number, identity: before == after ? after : nil)
       roles[number, default: []].append((database, role))
       return nil
     case .missing:

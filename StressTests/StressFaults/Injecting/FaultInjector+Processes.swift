@@ -12,6 +12,10 @@ extension FaultInjector {
     let places = FaultPlace.all
     let first = places[value.next(of: places.count)]
     let countdown = 1 + value.next(of: 4)
+    if let point {
+      return await kill(at: .point(point), countdown, event, for: event.duration)
+        ? Outcome(text: "at \(point.rawValue)") : .none("\(point.rawValue) was not reached")
+    }
     if await kill(at: first, countdown, event, for: event.duration * 0.6) {
       return Outcome(text: "at \(first.name)")
     }
@@ -121,13 +125,21 @@ extension FaultInjector {
     guard OpenDescriptors.hasWatch(victim.processID) else {
       return .none("the process does not listen to inotify")
     }
+    // One after the other would keep the last ones stopped until all the others are done.
+    guard !isFlooding else { return .none("another one was not over yet") }
     guard standing.insert(victim.processID).inserted else {
       return .none("the process stood still already")
     }
-    defer { standing.remove(victim.processID) }
+    isFlooding = true
+    defer {
+      standing.remove(victim.processID)
+      isFlooding = false
+    }
     await victim.stop()
-    let count = QueueOverflow.flood(directory: directory)
+    let flood = await QueueOverflow.flood(directory: directory)
     victim.resume()
-    return Outcome(text: "\(count) events while process \(victim.processID) was stopped")
+    return Outcome(
+      didStrike: flood.isComplete,
+      text: "\(flood.count) events while process \(victim.processID) was stopped")
   }
 }

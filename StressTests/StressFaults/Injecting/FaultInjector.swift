@@ -1,5 +1,5 @@
 import CFaultVFS
-import FaultPoints
+package import FaultPoints
 import Foundation
 import Glibc
 package import ProcessHarness
@@ -15,12 +15,16 @@ package actor FaultInjector {
   var directory: String { URL(filePath: database).deletingLastPathComponent().path }
   var lockFile: String { database + "-lock" }
   let disk: MemoryDisk?
+  /// Where processes are killed; drawn where it is not chosen.
+  let point: FaultPoint?
   private var powerCut: PowerCut
   private var isClosed = false
   /// What is going on: a rule has room for one event at a time.
   private var present: Set<Place> = []
   /// The processes that a fault keeps stopped.
   var standing: Set<pid_t> = []
+  /// Whether a queue is being made to overflow.
+  var isFlooding = false
 
   /// What some of them are to last until, for tests.
   private var endings: [Place: @Sendable () async -> Void] = [:]
@@ -44,9 +48,12 @@ package actor FaultInjector {
   ///   - control: where to make it; workers are given the path.
   ///   - database: the database's path; its directory exists and nobody uses it yet.
   ///   - kinds: the faults that may come. A power cut and a full disk have to be prepared for, and cost.
+  ///   - point: the only place at which a process is killed at a place.
   package init(
-    control: String, database: String, processes: Int, kinds: [FaultKind] = []
+    control: String, database: String, processes: Int, kinds: [FaultKind] = [],
+    point: FaultPoint? = nil
   ) throws {
+    self.point = point
     self.control = try FaultControl(making: control, notesWrites: kinds.contains(.powerCut))
     self.database = database
     let shadow = FaultControl.shadowDirectory(of: control)

@@ -69,7 +69,7 @@ extension FaultControl.Rule {
 struct Digits {
   private var rest: Int
 
-  init(_ value: Int) { rest = abs(value) }
+  init(_ value: Int) { rest = Int(clamping: value.magnitude) }
 
   mutating func next(of count: Int) -> Int {
     defer { rest /= count }

@@ -1,3 +1,5 @@
+import StressHistory
+
 /// One fault of a plan.
 package struct FaultEvent: Codable, Hashable, Sendable {
   package var kind: FaultKind
@@ -28,7 +30,7 @@ extension FaultEvent: CustomStringConvertible {
     var text = kind.words
     if let target { text += " of process \(target)" }
     // By whole hundredths, so that no number has a tail.
-    if duration > 0 { text += " for \(Double(Int((duration * 100).rounded())) / 100) s" }
+    if duration > 0 { text += " for \(Double((duration * 100).rounded().whole) / 100) s" }
     return text
   }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 
@@ -6,10 +7,16 @@ enum QueueOverflow {
   /// Makes so many events beside the database that the queue of whoever is stopped overflows.
   ///
   /// A file comes and goes in the watched directory: two events that differ, since the kernel puts equal ones that
-  /// follow each other together (inotify(7)).
+  /// follow each other together (inotify(7)). Runs on a thread of Dispatch's, for at most half a minute.
   ///
-  /// - Returns: how many events were made.
-  static func flood(directory: String) -> Int {
+  /// - Returns: how many events were made, and whether these are enough.
+  static func flood(directory: String) async -> (count: Int, isComplete: Bool) {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(returning: make(in: directory)) }
+    }
+  }
+
+  private static func make(in directory: String) -> (count: Int, isComplete: Bool) {
     let setting = "/proc/sys/fs/inotify/max_queued_events"
     let text = try? String(contentsOfFile: setting, encoding: .utf8)
     let limit =
@@ -17,14 +24,19 @@ enum QueueOverflow {
     let path = directory + "/.overflow"
     // A machine with a far larger queue is left in peace.
     let rounds = min(limit, 200_000) / 2 + 64
-    var count = 0
-    for _ in 0..<rounds {
+    let end = DispatchTime.now() + .seconds(30)
+    for round in 0..<rounds {
       let descriptor = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { break }
+      guard descriptor >= 0, DispatchTime.now() < end else {
+        if descriptor >= 0 {
+          close(descriptor)
+          unlink(path)
+        }
+        return (2 * round, false)
+      }
       close(descriptor)
       unlink(path)
-      count += 2
     }
-    return count
+    return (2 * rounds, 2 * rounds > limit)
   }
 }

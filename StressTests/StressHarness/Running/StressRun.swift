@@ -37,6 +37,8 @@ package actor StressRun {
   private var isInterrupted = false
   private var isEnding = false
   private var isPowerOff = false
+  /// Why the run shows nothing: a history could not be written.
+  private var voidReason: String?
   /// How often the power was cut: a start that one overtakes is void.
   private var cuts = 0
   private var tail = HistoryTail()
@@ -56,7 +58,7 @@ package actor StressRun {
     try JSONEncoder().encode(run.plan).write(to: URL(filePath: run.planFile))
     injector = try FaultInjector(
       control: run.control, database: run.database, processes: run.plan.processes,
-      kinds: run.plan.faults)
+      kinds: run.plan.faults, point: run.plan.point.flatMap(FaultPoint.init))
   }
 
   /// Runs it.
@@ -71,8 +73,8 @@ package actor StressRun {
       seed: run.plan.seed)
     let began = try await withWorkers(faults, progress)
     let ended = HistoryLog.now()
-    let files = (0..<starts).map(run.historyFile).filter(FileManager.default.fileExists)
-    let history = try History.read(files: files)
+    if let voidReason { throw VoidRun(reason: voidReason) }
+    let history = RecordedRun.judged(try readHistory(), by: records)
     var endedRun = run
     endedRun.faults = records
     violations += try await RecordedRun.judge(endedRun, history)
@@ -83,6 +85,16 @@ package actor StressRun {
     return RunResult(
       plan: run.plan, began: began, ended: ended, faults: records, violations: violations,
       history: history, places: places)
+  }
+
+  private func readHistory() throws(VoidRun) -> History {
+    let files = (0..<starts).map(run.historyFile).filter(FileManager.default.fileExists)
+    do {
+      return try History.read(files: files)
+    } catch {
+      throw VoidRun(
+        reason: "the history in \(run.historyDirectory) cannot be read: \(FileProblem.text(error))")
+    }
   }
 
   private nonisolated func withWorkers(
@@ -96,12 +108,21 @@ package actor StressRun {
     _ progress: @escaping @Sendable (RunProgress) -> Void
   ) async throws -> Int64 {
     do {
-      for place in 0..<run.plan.processes { try await start(place, children) }
+      for place in 0..<run.plan.processes {
+        do {
+          try await start(place, children)
+        } catch {
+          noteLostHistory(error)
+          throw voidReason.map { VoidRun(reason: $0) } ?? error
+        }
+      }
       let began = HistoryLog.now()
       for worker in workers.values { worker.send("go") }
       let disturbing = Task { try await self.disturb(faults, children, from: began, progress) }
       self.disturbing = disturbing
-      if isInterrupted || finished.count == run.plan.processes { disturbing.cancel() }
+      if isInterrupted || voidReason != nil || finished.count == run.plan.processes {
+        disturbing.cancel()
+      }
       do {
         try await disturbing.value
       } catch is CancellationError {
@@ -195,6 +216,9 @@ package actor StressRun {
       if finished.count == run.plan.processes { disturbing?.cancel() }
       return
     case .signalled(SIGKILL): break
+    case .exited(WorkerProgram.historyLost):
+      makeVoid(worker.standardError)
+      return
     default:
       violations.append(
         Violation(
@@ -211,11 +235,29 @@ package actor StressRun {
         if isEnding || isPowerOff || error is CancellationError { return }
         // A kill may strike a process before its first word, too.
         if (error as? ChildFailure)?.reason == .ended(.signalled(SIGKILL)) { continue }
+        if noteLostHistory(error) { return }
         violations.append(
           Violation(check: "start", text: "no process at place \(place) any more: \(error)"))
         return
       }
     }
+  }
+
+  /// Makes the run void if a process could not start because of its history; returns whether it is so.
+  @discardableResult
+  private func noteLostHistory(_ error: any Error) -> Bool {
+    guard let failure = error as? ChildFailure,
+      failure.reason == .ended(.exited(WorkerProgram.historyLost))
+    else { return false }
+    makeVoid(failure.standardError)
+    return true
+  }
+
+  /// Ends the work: nothing that is found from here on could be told from what is missing in the history.
+  private func makeVoid(_ told: String) {
+    let told = told.trimmingCharacters(in: .whitespacesAndNewlines)
+    voidReason = voidReason ?? (told.isEmpty ? "a process could not write its history" : told)
+    disturbing?.cancel()
   }
 
   private func endAll() async throws {
@@ -226,7 +268,8 @@ package actor StressRun {
     }
     for (place, worker) in workers {
       do {
-        _ = try await worker.exit(within: .seconds(120))
+        let status = try await worker.exit(within: .seconds(120))
+        if status == .exited(WorkerProgram.historyLost) { makeVoid(worker.standardError) }
       } catch {
         let locks = await StuckProcess.locks(of: run)
         violations.append(
@@ -274,6 +317,9 @@ extension RunPlan {
     }
     if let sabotage, Sabotage(rawValue: sabotage) == nil {
       return "there is no sabotage called \(sabotage)"
+    }
+    if let point, FaultPoint(rawValue: point) == nil {
+      return "there is no named place called \(point)"
     }
     return nil
   }

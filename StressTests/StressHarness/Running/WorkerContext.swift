@@ -1,5 +1,5 @@
 package import BoutiqueDB
-import Foundation
+import Glibc
 package import StressHistory
 import StressReport
 import Synchronization
@@ -19,7 +19,11 @@ package final class WorkerContext: Sendable {
     self.run = run
     self.place = place
     self.start = start
-    log = try HistoryLog(path: run.historyFile(start: start), process: start)
+    log = try HistoryLog(path: run.historyFile(start: start), process: start) { error in
+      // At once: whatever the process did from here on would be in no history.
+      WorkerProgram.tell(error)
+      _exit(WorkerProgram.historyLost)
+    }
   }
 
   /// Whether the run's time is over.

@@ -9,6 +9,11 @@ import StressReport
 package enum WorkerProgram {
   /// The first argument of the hidden role.
   package static let option = "--worker"
+  /// The exit status of a worker whose history cannot be written.
+  static let historyLost: Int32 = 4
+
+  /// Names the bug that is built in, for the processes that workers start.
+  private static let sabotageVariable = "BOUTIQUE_STRESS_SABOTAGE"
 
   static func arguments(directory: String, place: Int, start: Int) -> [String] {
     [option, directory, String(place), String(start)]
@@ -19,6 +24,12 @@ package enum WorkerProgram {
   /// Says `ready` when it could begin, begins at the line `go`, and ends at `end` or when its input ends.
   package static func run(_ arguments: [String], program: String) async -> Int32 {
     dieWithHarness()
+    // For the processes that a worker starts: clients of scripts have no plan.
+    if let name = ProcessInfo.processInfo.environment[sabotageVariable],
+      let sabotage = Sabotage(rawValue: name)
+    {
+      Sabotage.turnOn(sabotage)
+    }
     if arguments.first == ScriptClient.option, arguments.count == 3 {
       return await ScriptClient.run(database: arguments[1], setting: arguments[2])
     }
@@ -31,7 +42,10 @@ package enum WorkerProgram {
         program: program)
       guard let workload = Workloads.named(run.plan.workload) else { return 2 }
       try FaultWorker.install(control: run.control, place: place)
-      if let sabotage = run.plan.sabotage.flatMap(Sabotage.init) { Sabotage.turnOn(sabotage) }
+      if let sabotage = run.plan.sabotage.flatMap(Sabotage.init) {
+        Sabotage.turnOn(sabotage)
+        setenv(sabotageVariable, sabotage.rawValue, 1)
+      }
       let context = try WorkerContext(run: run, place: place, start: start)
       say("ready")
       let lines = StandardInput.lines()
@@ -50,10 +64,18 @@ package enum WorkerProgram {
       }
       say("ended")
       return 0
+    } catch let error as HistoryLogError {
+      tell(error)
+      return historyLost
     } catch {
-      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      tell(error)
       return 3
     }
+  }
+
+  /// Says on standard error what stopped the worker.
+  static func tell(_ error: any Error) {
+    FileHandle.standardError.write(Data("\(error)\n".utf8))
   }
 
   private static func say(_ line: String) {

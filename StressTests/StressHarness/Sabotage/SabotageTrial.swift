@@ -19,13 +19,13 @@ package struct SabotageTrial: Sendable, CustomStringConvertible {
   package let seed: UInt64
   /// How many runs, each with the next seed, may pass before the bug counts as not found.
   package let tries: Int
-  /// Whether the bug shows in nearly every run; one that takes a lucky kill is for trying by hand.
-  package let isSteady: Bool
+  /// The place at which ``FaultKind/killAtPoint`` kills; any where it does not matter.
+  package let point: FaultPoint?
 
   init(
     _ sabotage: Sabotage, by workload: String, _ checks: Set<String>, faults: [FaultKind] = [],
-    processes: Int = 3, seconds: Double = 3, seed: UInt64 = 1, tries: Int = 4,
-    isSteady: Bool = true
+    point: FaultPoint? = nil, processes: Int = 3, seconds: Double = 3, seed: UInt64 = 1,
+    tries: Int = 4
   ) {
     self.sabotage = sabotage
     self.workload = workload
@@ -35,7 +35,7 @@ package struct SabotageTrial: Sendable, CustomStringConvertible {
     self.seconds = seconds
     self.seed = seed
     self.tries = tries
-    self.isSteady = isSteady
+    self.point = point
   }
 
   /// Bug and workload.
@@ -49,7 +49,8 @@ package struct SabotageTrial: Sendable, CustomStringConvertible {
   package func plan(attempt: Int = 0, isSabotaged: Bool = true) -> RunPlan {
     RunPlan(
       workload: workload, faults: faults, processes: processes, seconds: seconds,
-      seed: seed + UInt64(attempt), sabotage: isSabotaged ? sabotage.rawValue : nil)
+      seed: seed + UInt64(attempt), sabotage: isSabotaged ? sabotage.rawValue : nil,
+      point: point?.rawValue)
   }
 
   /// One for each bug at least.
@@ -71,10 +72,15 @@ package struct SabotageTrial: Sendable, CustomStringConvertible {
     SabotageTrial(.tornRead, by: "live", ["torn value"]),
     SabotageTrial(.tornRead, by: "bank", ["total"]),
     SabotageTrial(.noPruneGuard, by: "feed-mirror", ["pruned too early"]),
+    // Killed with the change in hand, when it counts as dealt with already.
     SabotageTrial(
-      .earlyCursor, by: "feed-mirror", ["missed change"], faults: [.kill], seconds: 6, tries: 6,
-      isSteady: false),
+      .earlyCursor, by: "feed-mirror", ["missed change"], faults: [.killAtPoint],
+      point: .beforeDelivery, seconds: 5),
     SabotageTrial(.nonAtomicMigration, by: "migrations", ["half a migration"]),
     SabotageTrial(.hastyRotation, by: "secrets", ["lost secret"]),
+    SabotageTrial(.undoneWrite, by: "registration", ["lost registration"]),
+    SabotageTrial(.undoneWrite, by: "wide-rows", ["lost update"]),
+    SabotageTrial(.undoneWrite, by: "crowd", ["lost commit"], processes: 8),
+    SabotageTrial(.undoneWrite, by: "scripts", ["script"], processes: 2),
   ]
 }

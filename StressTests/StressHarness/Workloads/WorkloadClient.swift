@@ -116,7 +116,7 @@ struct WorkloadClient: Sendable {
     _ body: @escaping @Sendable (BoutiqueConnection) throws -> R
   ) async throws -> R {
     let asked = HistoryLog.now()
-    guard asked & 0x700 == 0 else { return try await db.write(timeout: timeout, body) }
+    guard asked & 0x700 == 0 else { return try await UndoneWrite.write(db, timeout: timeout, body) }
     let log = worker.log
     return try await db.write(timeout: timeout) { connection in
       log.measure(.lockWait, HistoryLog.now() - asked)

@@ -52,6 +52,8 @@ package struct Note: Codable, Hashable, Sendable {
     case violation
     /// An error that the faults of the run explain; counted, not judged.
     case trouble
+    /// An error that is judged when all is over: only then is it known which faults had struck before it.
+    case error
   }
 
   package var kind: Kind
@@ -60,9 +62,18 @@ package struct Note: Codable, Hashable, Sendable {
   /// The check that failed, or the error's kind.
   package var subject: String
   package var text: String
+  /// When it began to see that, until ``time``; `nil` where it saw nothing.
+  package var since: Int64?
+  /// What it saw, as reads.
+  package var seen: [Step]?
 
   /// Describes what a process says.
-  package init(_ kind: Kind, process: Int, time: Int64, subject: String, text: String) {
+  package init(
+    _ kind: Kind, process: Int, time: Int64, subject: String, text: String, since: Int64? = nil,
+    seen: [Step]? = nil
+  ) {
+    self.since = since
+    self.seen = seen
     self.kind = kind
     self.process = process
     self.time = time

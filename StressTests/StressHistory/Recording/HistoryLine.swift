@@ -5,6 +5,7 @@
 ///     ["e",number,ended,"done",[steps] or null,"error" or null]   it ends; null: the steps are those of "b"
 ///     ["s","lockWait",time,value]                       a measurement
 ///     ["n","violation",time,"subject","text"]           a note
+///     ["n","violation",time,"subject","text",since,[steps]]   a note of what was seen in between
 ///
 /// A step is `["read","key",value]`; a value is null, a number, a text or a list of numbers. Written and read
 /// by hand: in a debug build `JSONEncoder` takes longer for a line than the database for a transaction.
@@ -40,6 +41,10 @@ enum HistoryLine {
     append(note.subject, to: &line)
     line += ","
     append(note.text, to: &line)
+    if let since = note.since {
+      line += ",\(since),"
+      append(note.seen ?? [], to: &line)
+    }
     line += "]\n"
     return line
   }

@@ -6,19 +6,34 @@ import Synchronization
 ///
 /// A line goes out in one `write` to a descriptor opened for appending: what was written before SIGKILL is in
 /// the page cache and stays. Used from any thread.
+///
+/// The history is no part of what is tried. Where it cannot be written, the run shows nothing any more: what
+/// stands in the database and not in the history would look like a broken promise. So the first failure goes to
+/// a handler, which is to end the process.
 package final class HistoryLog: Sendable {
   private let descriptor: CInt
+  private let path: String
+  private let onFailure: @Sendable (HistoryLogError) -> Void
   /// The process, by the number of its start.
   package let process: Int
   /// The last number that was given to an operation.
   private let last = Atomic(0)
 
   /// Opens the file of a process's start; it is made when it is missing.
-  package init(path: String, process: Int) throws {
+  ///
+  /// - Parameter onFailure: is told of every line that could not be written, on the thread that wrote it.
+  package init(
+    path: String, process: Int,
+    onFailure: @escaping @Sendable (HistoryLogError) -> Void = { _ in }
+  ) throws(HistoryLogError) {
     descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw HistoryLogError(path: path, code: errno) }
+    self.path = path
     self.process = process
-    write(HistoryLine.process(process))
+    self.onFailure = onFailure
+    if let code = Self.write(HistoryLine.process(process), to: descriptor) {
+      throw HistoryLogError(path: path, code: code)
+    }
   }
 
   deinit { close(descriptor) }
@@ -60,33 +75,41 @@ package final class HistoryLog: Sendable {
   }
 
   /// Says something besides operations.
-  package func note(_ kind: Note.Kind, _ subject: String, _ text: String) {
+  ///
+  /// - Parameters:
+  ///   - since: when what was seen began to be looked at; now where it is not known.
+  ///   - seen: what was seen, as reads, so that whoever judges finds the operations that it belongs to.
+  package func note(
+    _ kind: Note.Kind, _ subject: String, _ text: String, since: Int64? = nil, seen: [Step]? = nil
+  ) {
+    let now = Self.now()
     write(
       HistoryLine.note(
-        Note(kind, process: process, time: Self.now(), subject: subject, text: text)))
+        Note(
+          kind, process: process, time: now, subject: subject, text: text,
+          since: seen == nil ? since : since ?? now, seen: seen)))
   }
 
   private func write(_ line: String) {
+    if let code = Self.write(line, to: descriptor) {
+      onFailure(HistoryLogError(path: path, code: code))
+    }
+  }
+
+  /// Returns the number of the error that stopped it.
+  private static func write(_ line: String, to descriptor: CInt) -> CInt? {
     var line = line
-    line.withUTF8 { bytes in
+    return line.withUTF8 { bytes in
       var rest = UnsafeRawBufferPointer(bytes)
       while !rest.isEmpty {
         let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
         if written < 0 {
-          // The history is no part of what is tried: where it cannot be written, the run is void.
           if errno == EINTR { continue }
-          return
+          return errno
         }
         rest = UnsafeRawBufferPointer(rebasing: rest[written...])
       }
+      return nil
     }
   }
-}
-
-/// A history's file that cannot be opened.
-package struct HistoryLogError: Error, CustomStringConvertible {
-  let path: String
-  let code: CInt
-
-  package var description: String { "\(path): \(String(cString: strerror(code)))" }
 }

@@ -69,8 +69,14 @@ private struct HistoryFileReader {
       let subject = line.text()
       line.comma()
       let text = line.text()
-      guard let kind, line.isWhole() else { return }
-      notes.append(Note(kind, process: process, time: time, subject: subject, text: text))
+      var note = Note(kind ?? .trouble, process: process, time: time, subject: subject, text: text)
+      if line.takes(UInt8(ascii: ",")) {
+        note.since = line.integer()
+        line.comma()
+        note.seen = line.steps()
+      }
+      guard kind != nil, line.isWhole() else { return }
+      notes.append(note)
     default: return
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import StressHistory
 
 /// A drawing in the making, as SVG.
 ///
@@ -103,7 +104,7 @@ struct Canvas {
   static func text(_ number: Double) -> String {
     guard number.isFinite else { return "0" }
     let tenths = (number * 10).rounded() / 10
-    return tenths == tenths.rounded() ? String(Int(tenths)) : String(format: "%.1f", tenths)
+    return tenths == tenths.rounded() ? String(tenths.whole) : String(format: "%.1f", tenths)
   }
 
   /// A number with two digits behind the point.

@@ -1,3 +1,5 @@
+import StressHistory
+
 /// How often which time was met: both axes logarithmic, because one slow operation among a million is what the
 /// drawing is looked at for.
 enum DistributionChart {
@@ -37,7 +39,7 @@ enum DistributionChart {
       let x = times.place(mark)
       canvas.line(x, top + height, x, top + height + 4, "axis")
       canvas.text(
-        FigureText.time(Int64(mark)), x: x, y: top + height + 19, "soft",
+        FigureText.time(mark.whole), x: x, y: top + height + 19, "soft",
         anchor: x > right - 24 ? .end : .middle)
     }
     addQuantiles(of: histogram, to: &canvas, times)

@@ -38,9 +38,10 @@ package enum OperationText {
 
   /// When it began, counted from another moment, and how long it took.
   package static func times(_ operation: OperationRecord, from origin: Int64) -> String {
-    let began = operation.began - origin
-    let start = (began < 0 ? "−" : "+") + FigureText.time(abs(began))
+    let began = operation.began.minus(origin)
+    let length = Int64(clamping: began.magnitude)
+    let start = (began < 0 ? "−" : "+") + FigureText.time(length)
     guard let ended = operation.ended else { return start }
-    return "\(start), took \(FigureText.time(max(0, ended - operation.began)))"
+    return "\(start), took \(FigureText.time(max(0, ended.minus(operation.began))))"
   }
 }

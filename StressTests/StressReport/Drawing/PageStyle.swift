@@ -27,7 +27,10 @@ enum PageStyle {
     .violation { border-color: var(--red); }
     .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr));
       gap: 12px; align-items: start; } .columns > div { min-width: 0; }
-    .scroll { overflow-x: auto; }
+    .scroll { overflow-x: auto; scrollbar-width: thin; }
+    .hint { color: var(--soft); font-size: 13px; margin: 0 0 6px; }
+    @media (min-width: 740px) { .hint.lanes2 { display: none; } }
+    @media (min-width: 1040px) { .hint.lanes3 { display: none; } }
     .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(132px, 1fr)); gap: 8px;
       margin: 8px 0 12px; }
     .tile { background: var(--card); border: 1px solid var(--rule); border-radius: 8px;
@@ -69,7 +72,7 @@ enum PageStyle {
     .lane { stroke: var(--rule); stroke-dasharray: 2 4; }
     .edge { fill: none; stroke: var(--red); stroke-width: 1.8; } .head { fill: var(--red); }
     .marker { stroke: var(--orange); stroke-width: 1.4; stroke-dasharray: 4 3; }
-    @media (max-width: 600px) { body { padding: 10px; } svg.chart text { font-size: 16px; } }
+    @media (max-width: 600px) { body { padding: 10px; } .card { padding: 8px; } svg.chart text { font-size: 16px; } }
     @media print { body { max-width: none; } }
     """
 }

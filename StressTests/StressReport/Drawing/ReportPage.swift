@@ -1,4 +1,5 @@
 import StressFaults
+import StressHistory
 
 /// The report of runs as one HTML page that needs nothing from outside.
 package enum ReportPage {
@@ -34,8 +35,8 @@ package enum ReportPage {
   }
 
   private static func verdict(_ report: SavedReport) -> String {
-    let operations = report.runs.reduce(0) { $0 + $1.figures.outcomes.all }
-    let struck = report.runs.reduce(0) { $0 + $1.figures.struck }
+    let operations = report.runs.reduce(0) { $0.plus($1.figures.outcomes.all) }
+    let struck = report.runs.reduce(0) { $0.plus($1.figures.struck) }
     let work =
       "\(FigureText.amount(report.runs.count, "run")), \(FigureText.amount(operations, "operation")), "
       + "\(FigureText.amount(struck, "fault")) that struck"
@@ -80,8 +81,8 @@ package enum ReportPage {
       let ofKind = all.filter { $0.kind == kind }
       guard !ofKind.isEmpty else { return nil }
       return [
-        kind.rawValue, FigureText.count(ofKind.reduce(0) { $0 + $1.struck }),
-        FigureText.count(ofKind.reduce(0) { $0 + $1.tried }),
+        kind.rawValue, FigureText.count(ofKind.reduce(0) { $0.plus($1.struck) }),
+        FigureText.count(ofKind.reduce(0) { $0.plus($1.tried) }),
       ]
     }
     return PageTable.card("Faults by kind", ["fault", "struck", "tried"], rows)

@@ -63,9 +63,12 @@ struct RunSection {
       parts.append(
         Markup.element(
           "p", "class=\"soft\"",
-          text: "Times from the first of them, \(FigureText.time(max(0, first.began - run.began))) "
+          text:
+            "Times from the first of them, \(FigureText.time(max(0, first.began.minus(run.began)))) "
             + "after the run's beginning. Boxes side by side overlapped in time."))
-      parts.append("<div class=\"scroll\">\(figure.svg(number: number * 1000 + index))</div>")
+      parts.append(figure.hint)
+      parts.append(
+        "<div class=\"scroll\" tabindex=\"0\">\(figure.svg(number: number * 1000 + index))</div>")
       parts.append(figure.edgeList)
       let rest = violation.operations.count - ViolationFigure.limit
       if rest > 0 {

@@ -1,5 +1,6 @@
 import Foundation
 import StressFaults
+import StressHistory
 
 /// The time of a run, on which several drawings stand one below the other.
 struct TimeAxis {
@@ -16,15 +17,16 @@ struct TimeAxis {
   private static let foot = 26.0
 
   init(_ run: SavedRun) {
-    seconds = max(run.figures.seconds, 0.001)
-    slotSeconds = run.figures.slotSeconds
+    // Longer than any run; a file may say anything.
+    seconds = min(max(run.figures.seconds, 0.001), 1e12)
+    slotSeconds = min(max(run.figures.slotSeconds, 0.001), 1e12)
     began = run.began
     scale = Scale(.linear, values: 0...seconds, from: Self.left, to: Self.right)
     let (scale, began) = (scale, began)
     let lasting = run.faults.filter { $0.didStrike && $0.event.duration > 0 }.map { record in
       (
-        from: scale.place(Double(record.began - began) / 1e9),
-        to: scale.place(Double(record.ended - began) / 1e9)
+        from: scale.place(Double(record.began.minus(began)) / 1e9),
+        to: scale.place(Double(record.ended.minus(began)) / 1e9)
       )
     }
     bands = Self.joined(lasting)
@@ -143,10 +145,10 @@ struct TimeAxis {
   private func marksOnLine(_ records: [FaultRecord]) -> [LineMark] {
     var marks: [LineMark] = []
     for record in records.sorted(by: { $0.began < $1.began }) {
-      let start = Double(record.began - began) / 1e9
+      let start = Double(record.began.minus(began)) / 1e9
       let from = scale.place(start)
       let isLasting = record.event.duration > 0
-      let to = isLasting ? scale.place(Double(record.ended - began) / 1e9) : from
+      let to = isLasting ? scale.place(Double(record.ended.minus(began)) / 1e9) : from
       if let last = marks.last, last.didStrike == record.didStrike,
         last.isLasting == isLasting, from - max(last.to, last.from + 2) < 0.5
       {
@@ -156,7 +158,7 @@ struct TimeAxis {
       }
       let place = record.event.target.map { ", place \($0)" } ?? ""
       let length =
-        isLasting ? " for \(FigureText.time(max(0, record.ended - record.began)))" : ""
+        isLasting ? " for \(FigureText.time(max(0, record.ended.minus(record.began))))" : ""
       let text = record.text.isEmpty ? "" : ": \(record.text)"
       marks.append(
         LineMark(

@@ -1,3 +1,5 @@
+import StressHistory
+
 /// The drawings of a run over its time; each stands on the same axis.
 enum TimeCharts {
   /// All that there is something to show in.
@@ -46,7 +48,7 @@ enum TimeCharts {
       ] where count > 0 {
         let length = axis.length(of: index)
         let foot = scale.place(Double(below) / length)
-        below += count
+        below = below.plus(count)
         let head = scale.place(Double(below) / length)
         canvas.rectangle(x: left, y: head, width: right - left, height: foot - head, style)
       }
@@ -65,7 +67,7 @@ enum TimeCharts {
     let low = max(1, least)
     var (canvas, scale) = axis.chart(
       title: "\(title) over time", height: 110, .logarithmic,
-      values: low * 0.8...max(greatest, low) * 1.25, label: { FigureText.time(Int64($0)) })
+      values: low * 0.8...max(greatest, low) * 1.25, label: { FigureText.time($0.whole) })
     func curve(_ part: KeyPath<RunFigures.Quantiles, Int64?>) -> [(x: Double, y: Double)?] {
       values.enumerated().map { index, value in
         value[keyPath: part].map { (axis.middle(of: index), scale.place(max(1, Double($0)))) }
@@ -83,12 +85,12 @@ enum TimeCharts {
     guard let greatest = slots.compactMap(\.logBytes).max() else { return "" }
     // Marks at whole numbers of the unit that the greatest value has.
     var unit: Int64 = 1
-    while unit * 1024 <= greatest { unit *= 1024 }
+    while unit <= greatest / 1024 { unit *= 1024 }
     let top = Double(greatest) / Double(unit)
     var (canvas, scale) = axis.chart(
       title: "length of the write-ahead log over time", height: 90, .linear,
       values: 0...max(top * 1.05, 0.001),
-      label: { FigureText.bytes(Int64($0 * Double(unit))) })
+      label: { FigureText.bytes(($0 * Double(unit)).whole) })
     canvas.curve(
       slots.enumerated().map { index, slot in
         slot.logBytes.map { (axis.middle(of: index), scale.place(Double($0) / Double(unit))) }

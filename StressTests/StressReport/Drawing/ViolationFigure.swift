@@ -107,7 +107,8 @@ struct ViolationFigure {
 
   /// The drawing; `number` keeps the names of its arrow heads apart from those of others on the page.
   func svg(number: Int) -> String {
-    let height = (boxes.map(\.bottom).max() ?? Self.head) + 14
+    // The last label may stand below the last box.
+    let height = (boxes.map(\.bottom).max() ?? Self.head) + 14 + Double(min(edges.count, 4)) * 4
     var canvas = Canvas(
       width: left(of: lanes.count), height: height,
       title: "minimal history of \(boxes.count) operations in \(lanes.count) lanes")
@@ -127,11 +128,33 @@ struct ViolationFigure {
     // Behind the boxes, so that an arrow to a far lane covers no text; its label stands beside its beginning.
     let labels = edges.indices.map { addArrow($0, to: &canvas, marker) }
     for box in boxes { add(box, to: &canvas) }
-    for (index, place) in labels.enumerated() {
-      let reason = Markup.shortened(edges[index].reason, to: 10)
-      canvas.text("\(index + 1) \(reason)", x: place.x, y: place.y, "halo", anchor: .middle)
+    for label in ArrowLabel.apart(zip(edges, labels).enumerated().map { label($0, $1.0, at: $1.1) })
+    {
+      canvas.text(label.text, x: label.x, y: label.y, "halo", anchor: .middle)
     }
     return canvas.svg
+  }
+
+  // MARK: Labels
+
+  private func label(
+    _ index: Int, _ edge: ViolationEdge, at place: (x: Double, y: Double)
+  ) -> ArrowLabel {
+    ArrowLabel(
+      text: "\(index + 1) \(Markup.shortened(edge.reason, to: 10))", x: place.x,
+      y: max(place.y, ArrowLabel.height))
+  }
+
+  /// How many lanes stand side by side.
+  var laneCount: Int { lanes.count }
+
+  /// Says on screens on which they do not fit that there are more lanes; empty for one.
+  var hint: String {
+    guard lanes.count > 1 else { return "" }
+    let style = lanes.count <= 3 ? "hint lanes\(lanes.count)" : "hint"
+    return Markup.element(
+      "p", "class=\"\(style)\"",
+      text: "\(lanes.count) lanes side by side: scroll sideways to see them all →")
   }
 
   private func add(_ box: Box, to canvas: inout Canvas) {

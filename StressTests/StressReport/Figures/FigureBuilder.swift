@@ -38,7 +38,7 @@ struct FigureBuilder {
   /// Begins for a run between two moments of the monotonic clock.
   init(began: Int64, ended: Int64) {
     self.began = began
-    let length = max(1, ended - began)
+    let length = max(1, ended.minus(began))
     slotLength = Self.slotLength(for: length)
     slots = Array(repeating: SlotState(), count: Int((length - 1) / slotLength) + 1)
     figures.seconds = Double(length) / 1e9
@@ -56,7 +56,7 @@ struct FigureBuilder {
   }
 
   private func slot(at time: Int64) -> Int {
-    min(slots.count - 1, max(0, Int((time - began) / slotLength)))
+    min(slots.count - 1, max(0, Int(time.minus(began) / slotLength)))
   }
 
   mutating func add(_ operation: OperationRecord) {
@@ -72,7 +72,7 @@ struct FigureBuilder {
     kinds[operation.name, default: KindState()].outcomes[keyPath: outcome] += 1
     processes[operation.process, default: ProcessState()].outcomes[keyPath: outcome] += 1
     guard let ended = operation.ended, operation.outcome == .done else { return }
-    let time = ended - operation.began
+    let time = ended.minus(operation.began)
     figures.latency.add(time)
     slots[slot].latency.add(time)
     kinds[operation.name, default: KindState()].latency.add(time)

@@ -1,4 +1,5 @@
 import Foundation
+import StressHistory
 
 /// Numbers as people read them.
 package enum FigureText {
@@ -55,7 +56,7 @@ package enum FigureText {
   package static func short(_ number: Double) -> String {
     switch number {
     case ..<10 where number != number.rounded(): three(number)
-    case ..<1000: String(Int(number.rounded()))
+    case ..<1000: String(number.rounded().whole)
     case ..<1e6: three(number / 1e3) + " k"
     default: three(number / 1e6) + " M"
     }

@@ -108,7 +108,9 @@ extension LogHistogram: Codable {
     let pairs = try container.decode([Int].self, forKey: .buckets)
     for index in stride(from: 0, to: pairs.count - 1, by: 2) {
       let (bucket, number) = (pairs[index], pairs[index + 1])
-      guard bucket >= counts.count, bucket < 64 * Self.bucketsInDoubling, number >= 0 else {
+      guard bucket >= counts.count, bucket < 64 * Self.bucketsInDoubling,
+        (1...(1 << 50)).contains(number)
+      else {
         throw DecodingError.dataCorruptedError(
           forKey: .buckets, in: container, debugDescription: "buckets are not in order")
       }
@@ -117,7 +119,9 @@ extension LogHistogram: Codable {
     }
     least = try container.decode(Int64.self, forKey: .least)
     greatest = try container.decode(Int64.self, forKey: .greatest)
-    guard count == 0 || Self.bucket(of: max(0, greatest)) < counts.count, least <= greatest else {
+    guard count == 0 || Self.bucket(of: max(0, greatest)) < counts.count, 0 <= least,
+      least <= greatest
+    else {
       throw DecodingError.dataCorruptedError(
         forKey: .greatest, in: container, debugDescription: "not the greatest value")
     }

@@ -1,4 +1,5 @@
 package import StressFaults
+import StressHistory
 
 /// How operations ended, counted.
 package struct OutcomeCounts: Codable, Hashable, Sendable {
@@ -10,7 +11,7 @@ package struct OutcomeCounts: Codable, Hashable, Sendable {
   package init() {}
 
   /// All of them.
-  package var all: Int { done + refused + unknown }
+  package var all: Int { done.plus(refused).plus(unknown) }
 }
 
 /// What a run's history comes to in numbers.
@@ -106,5 +107,5 @@ package struct RunFigures: Codable, Sendable {
   package var struckKinds: [FaultKind] { faults.filter { $0.struck > 0 }.map(\.kind) }
 
   /// Faults that struck.
-  package var struck: Int { faults.reduce(0) { $0 + $1.struck } }
+  package var struck: Int { faults.reduce(0) { $0.plus($1.struck) } }
 }

@@ -15,11 +15,13 @@ package struct RunPlan: Codable, Hashable, Sendable {
   package var sabotage: String?
   /// What a commit waits for: `off`, `normal`, `full`, `extra`.
   package var synchronous: String
+  /// The named place at which a process is killed; drawn each time when it is not given.
+  package var point: String?
 
   /// Describes a run.
   package init(
     workload: String, faults: [FaultKind] = [], processes: Int = 4, seconds: Double = 5,
-    seed: UInt64 = 1, sabotage: String? = nil, synchronous: String = "normal"
+    seed: UInt64 = 1, sabotage: String? = nil, synchronous: String = "normal", point: String? = nil
   ) {
     self.workload = workload
     self.faults = faults
@@ -28,5 +30,6 @@ package struct RunPlan: Codable, Hashable, Sendable {
     self.seed = seed
     self.sabotage = sabotage
     self.synchronous = synchronous
+    self.point = point
   }
 }

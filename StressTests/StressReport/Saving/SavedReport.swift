@@ -30,7 +30,7 @@ package struct SavedReport: Codable, Sendable {
     do {
       data = try Data(contentsOf: URL(filePath: path))
     } catch {
-      throw .unreadable(path, reason: error.localizedDescription)
+      throw .unreadable(path, reason: FileProblem.text(error))
     }
     guard let head = try? JSONDecoder().decode(Head.self, from: data) else {
       throw .notAReport(path)
@@ -39,7 +39,7 @@ package struct SavedReport: Codable, Sendable {
     do {
       return try JSONDecoder().decode(SavedReport.self, from: data)
     } catch {
-      throw .damaged(path, reason: "\(error)")
+      throw .damaged(path, reason: FileProblem.text(error))
     }
   }
 
@@ -51,7 +51,7 @@ package struct SavedReport: Codable, Sendable {
     do {
       try encoder.encode(self).write(to: URL(filePath: path), options: .atomic)
     } catch {
-      throw .unwritable(path, reason: error.localizedDescription)
+      throw .unwritable(path, reason: FileProblem.text(error))
     }
   }
 

@@ -49,6 +49,7 @@ extension RunPlan {
     words += ["--faults", faults.isEmpty ? "none" : faults.map(\.rawValue).joined(separator: ",")]
     words += ["--processes", String(processes), "--seconds", Self.text(seconds)]
     words += ["--seed", String(seed), "--synchronous", synchronous]
+    if let point { words += ["--point", point] }
     if let sabotage { words += ["--sabotage", sabotage] }
     return words.map(ShellWord.quoted).joined(separator: " ")
   }

@@ -8,7 +8,7 @@ import StressReport
 enum ListCommand: StressCommand {
   static let word = "list"
   static let summary =
-    "Lists the workloads with the faults they bear, the faults, and the sabotages."
+    "Lists the workloads with the faults they bear, the faults, the named places, and the sabotages."
 
   private struct Settings: Sendable {
     var isJSON = false
@@ -35,7 +35,7 @@ enum ListCommand: StressCommand {
     let width = console.helpWidth
     let style = console.style
     let workloads = Workloads.all.map { type in
-      (term: type.name, help: "\(type.summary). Bears \(borne(by: type)).")
+      (term: type.name, help: "\(type.summary). \(crew(of: type))Bears \(borne(by: type)).")
     }
     let faults = FaultKind.allCases.map { (term: $0.rawValue, help: $0.summary) }
     let sabotages = Sabotage.allCases.map { (term: $0.rawValue, help: $0.summary) }
@@ -45,10 +45,21 @@ enum ListCommand: StressCommand {
       style.paint("Sabotages", .bold) + ": bugs to build in, so that the checks are seen to fail\n"
         + HelpLayout.definitions(sabotages, width: width),
     ]
-    if !hasFaultPoints {
+    if hasFaultPoints {
+      let points = FaultPoint.allCases.map { (term: $0.rawValue, help: $0.summary) }
+      blocks.insert(
+        style.paint("Named places", .bold) + ": where killAtPoint kills, besides SQLite's writes\n"
+          + HelpLayout.definitions(points, width: width), at: 2)
+    } else {
       blocks.append("This is a release build: it has neither sabotages nor named places to die at.")
     }
     return blocks.joined(separator: "\n\n") + "\n"
+  }
+
+  /// How many processes it has where that is not the usual number.
+  private static func crew(of type: any Workload.Type) -> String {
+    let usual = RunPlan(workload: "").processes
+    return type.usualProcesses == usual ? "" : "\(type.usualProcesses) processes. "
   }
 
   private static func borne(by type: any Workload.Type) -> String {
@@ -65,6 +76,7 @@ enum ListCommand: StressCommand {
     let workloads = Workloads.all.map { type in
       JSONText.object([
         ("name", JSONText.string(type.name)), ("summary", JSONText.string(type.summary)),
+        ("processes", "\(type.usualProcesses)"),
         ("faults", JSONText.array(type.faults.map { JSONText.string($0.rawValue) })),
       ])
     }
@@ -76,6 +88,7 @@ enum ListCommand: StressCommand {
     return JSONText.object([
       ("workloads", JSONText.array(workloads)),
       ("faults", JSONText.array(FaultKind.allCases.map { named($0.rawValue, $0.summary) })),
+      ("points", JSONText.array(FaultPoint.allCases.map { named($0.rawValue, $0.summary) })),
       ("sabotages", JSONText.array(Sabotage.allCases.map { named($0.rawValue, $0.summary) })),
       ("hasFaultPoints", hasFaultPoints ? "true" : "false"),
     ]) + "\n"

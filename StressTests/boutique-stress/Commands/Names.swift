@@ -28,6 +28,15 @@ enum Names {
     return sabotage
   }
 
+  /// A named place of the library.
+  static func point(_ text: String) throws(InvalidValue) -> FaultPoint {
+    let names = try list(text, among: FaultPoint.allCases.map(\.rawValue), "place")
+    guard names.count == 1, let point = FaultPoint(rawValue: names[0]) else {
+      throw InvalidValue(expected: "one place")
+    }
+    return point
+  }
+
   private static func list(
     _ text: String, among known: [String], _ what: String, besides: [String] = []
   ) throws(InvalidValue) -> [String] {

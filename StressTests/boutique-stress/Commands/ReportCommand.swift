@@ -49,7 +49,7 @@ enum ReportFile {
     do {
       try Data(html.utf8).write(to: URL(filePath: path), options: .atomic)
     } catch {
-      throw .unwritable(path, reason: error.localizedDescription)
+      throw .unwritable(path, reason: FileProblem.text(error))
     }
   }
 }

@@ -17,6 +17,7 @@ enum RunCommand: StressCommand {
     var seconds: Double?
     var seed: UInt64?
     var synchronous: Synchronous?
+    var point: FaultPoint?
     var sabotage: Sabotage?
     var rounds: Int?
     var output = OutputSettings()
@@ -85,6 +86,12 @@ enum RunCommand: StressCommand {
         settings.rounds = try OptionValue.positiveInteger(text)
       },
       .value(
+        "point", "NAME",
+        help: "Where killAtPoint kills; drawn each time when not given (debug builds)."
+      ) { (settings, text) throws(InvalidValue) in
+        settings.point = try Names.point(text)
+      },
+      .value(
         "sabotage", "NAME",
         help: "Build a known bug into the library, to see that the checks find it (debug builds)."
       ) { (settings, text) throws(InvalidValue) in
@@ -124,12 +131,16 @@ enum RunCommand: StressCommand {
     if settings.sabotage != nil, !hasFaultPoints {
       throw .other("a release build has no sabotages; use a debug build")
     }
+    if settings.point != nil, !hasFaultPoints {
+      throw .other("a release build has no named places to die at; use a debug build")
+    }
     let seed = settings.seed ?? UInt64.random(in: 0...999_999)
     let types = try settings.isAll ? Workloads.all : chosen(settings)
     let complete: (inout RunPlan) -> Void = { plan in
       plan.processes =
         settings.processes ?? Workloads.named(plan.workload)?.usualProcesses ?? plan.processes
       if let synchronous = settings.synchronous { plan.synchronous = synchronous.rawValue }
+      plan.point = settings.point?.rawValue
       plan.sabotage = settings.sabotage?.rawValue
     }
     if settings.isAll {

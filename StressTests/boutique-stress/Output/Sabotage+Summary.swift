@@ -16,5 +16,7 @@ extension Sabotage {
       "a durable consumer goes on when a change is delivered, not when it is acknowledged",
     "nonAtomicMigration": "a migration's statements commit one by one",
     "hastyRotation": "the old key of secure values goes before the new one is committed",
+    "undoneWrite":
+      "a write is undone now and then, and told as done (in the harness's own workers)",
   ]
 }

@@ -60,7 +60,7 @@ enum SummaryText {
     let parts = FaultKind.allCases.compactMap { kind -> String? in
       let ofKind = all.filter { $0.kind == kind }
       guard !ofKind.isEmpty else { return nil }
-      let (struck, tried) = ofKind.reduce((0, 0)) { ($0.0 + $1.struck, $0.1 + $1.tried) }
+      let (struck, tried) = ofKind.reduce((0, 0)) { ($0.0.plus($1.struck), $0.1.plus($1.tried)) }
       return "\(kind.rawValue) \(struck)" + (tried > struck ? " (of \(tried))" : "")
     }
     return parts.isEmpty
@@ -68,7 +68,7 @@ enum SummaryText {
   }
 
   private static func verdict(_ report: SavedReport, _ style: TerminalStyle) -> String {
-    let operations = report.runs.reduce(0) { $0 + $1.figures.outcomes.all }
+    let operations = report.runs.reduce(0) { $0.plus($1.figures.outcomes.all) }
     let head =
       "\(FigureText.amount(operations, "operation")) in \(FigureText.amount(report.runs.count, "run")): "
     if report.violationCount == 0, report.runs.contains(where: \.wasInterrupted) {

@@ -32,12 +32,16 @@ struct RunSession {
     for path in [output.json, output.html].compactMap(\.self) { try ReportFile.check(path) }
     var runs: [SavedRun] = []
     var failures = 0
+    var voids = 0
     for (index, plan) in plans.enumerated() where interruption.signal == nil {
       do {
         runs.append(try await self.run(plan, index, of: plans.count))
+      } catch let error as VoidRun {
+        voids += 1
+        console.complain("\(plan.workload): \(error)")
       } catch {
         failures += 1
-        console.complain("\(plan.workload) could not be run: \(error)")
+        console.complain("\(plan.workload) could not be run: \(FileProblem.textWithPath(error))")
         console.tell("  again: \(plan.command)\n")
       }
     }
@@ -46,7 +50,7 @@ struct RunSession {
     if let json = output.json { try report.write(json) }
     if let html = output.html { try ReportFile.write(ReportPage.html(report), html) }
     try console.say(SummaryText.text(report, console.style))
-    return status(report, failures)
+    return status(report, failures: failures, voids: voids)
   }
 
   /// Runs a plan again and again until one of the checks fails, and returns the try, from 1, with the run.
@@ -66,9 +70,10 @@ struct RunSession {
   /// The status of a program that was interrupted; nothing when it was not.
   var interruptedStatus: Int32? { interruption.signal.map { 128 + $0 } }
 
-  private func status(_ report: SavedReport, _ failures: Int) -> Int32 {
+  private func status(_ report: SavedReport, failures: Int, voids: Int) -> Int32 {
     if report.violationCount > 0 { return StressStatus.violated }
     if failures > 0 { return StressStatus.failed }
+    if voids > 0 { return StressStatus.void }
     return interruptedStatus ?? StressStatus.clean
   }
 

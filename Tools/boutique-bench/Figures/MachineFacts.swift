@@ -16,6 +16,10 @@ struct MachineFacts: Codable, Sendable {
   let fileSystem: String
   /// The version of the library that this program runs with.
   let sqlite: String
+  /// The version of Swift that this program was built with.
+  let swift: String
+  /// The commit that the sources lie at, with a mark when they were changed; `unknown` outside of a repository.
+  let commit: String
   /// `debug` or `release`; figures of the former mean little.
   let build: String
   /// How many threads wanted a processor on average in the last minute, this program aside.
@@ -35,7 +39,8 @@ struct MachineFacts: Codable, Sendable {
       cores: sysconf(Int32(_SC_NPROCESSORS_ONLN)), processor: processor, kernel: release,
       // Without a magic number the table of mounts alone is asked.
       fileSystem: FileSystemCheck.judge(magic: 0, directory: directory, mountInfo: mounts).kind,
-      sqlite: SQLiteLibrary.version, build: build, loadAtStart: loads[0])
+      sqlite: SQLiteLibrary.version, swift: SourceFacts.swift, commit: SourceFacts.commit(),
+      build: build, loadAtStart: loads[0])
   }
 
   /// The facts as lines for people.
@@ -43,7 +48,7 @@ struct MachineFacts: Codable, Sendable {
     let load = String(format: "%.2f", loadAtStart)
     return [
       "machine: \(cores) cores, \(processor), Linux \(kernel); load \(load) at the start",
-      "SQLite \(sqlite) on \(fileSystem); \(build) build",
+      "SQLite \(sqlite) on \(fileSystem); Swift \(swift), \(build) build, commit \(commit)",
     ]
   }
 

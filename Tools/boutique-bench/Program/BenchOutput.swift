@@ -29,18 +29,32 @@ struct BenchOutput: Sendable {
   ) throws {
     if showsProgress { complain("\r\u{1B}[K") }
     guard !asJSON else {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      let whole = WholeReport(
-        benchmark: name, machine: machine, settings: settings, seed: seed, notes: report.notes,
-        results: report.results)
-      return try write(String(decoding: try encoder.encode(whole), as: UTF8.self) + "\n")
+      return try write(
+        json: WholeReport(
+          benchmark: name, machine: machine, settings: settings, seed: seed, notes: report.notes,
+          results: report.results))
     }
-    var lines = ["seed \(seed)"] + report.notes
-    for (title, table) in report.tables {
-      lines += ["", style.paint(title, .bold)] + table.lines(style)
-    }
-    try write(lines.joined(separator: "\n") + "\n")
+    try write((["seed \(seed)"] + lines(report)).joined(separator: "\n") + "\n")
+  }
+
+  /// Writes one report of several, under its name.
+  func write(title: String, _ report: BenchReport) throws {
+    if showsProgress { complain("\r\u{1B}[K") }
+    let heading = style.paint("== \(title)", .bold)
+    try write((["", heading] + lines(report)).joined(separator: "\n") + "\n")
+  }
+
+  /// Writes an object for programs.
+  func write(json: some Encodable) throws {
+    if showsProgress { complain("\r\u{1B}[K") }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    try write(String(decoding: try encoder.encode(json), as: UTF8.self) + "\n")
+  }
+
+  private func lines(_ report: BenchReport) -> [String] {
+    report.notes
+      + report.tables.flatMap { ["", style.paint($0.title, .bold)] + $0.table.lines(style) }
   }
 
   /// Shows a line that the next one replaces.

@@ -28,16 +28,28 @@ struct BenchReport {
   var results: any Encodable & Sendable
 }
 
+/// What a benchmark found out, and with which settings.
+struct MeasuredBenchmark {
+  let name: String
+  let settings: any Encodable
+  let report: BenchReport
+}
+
 /// A subcommand in the list of all.
 struct BenchmarkEntry {
   let name: String
   let summary: String
+  /// The words that make it small.
+  let quick: [String]
   let run: (_ arguments: [String], _ output: BenchOutput) throws -> Void
+  /// Measures as a part of a run that is under way.
+  let measure: (_ arguments: [String], _ part: BenchRun) throws -> MeasuredBenchmark
 
-  init<Command: Benchmark>(_ command: Command.Type) {
+  init<Command: Benchmark>(_ command: Command.Type, quick: [String]) {
     let syntax = Command.syntax
     name = syntax.name.split(separator: " ").last.map { String($0) } ?? syntax.name
     summary = syntax.summary
+    self.quick = quick
     let name = name
     run = { arguments, output in
       switch try syntax.parse(arguments, into: Command.initialSettings) {
@@ -56,6 +68,12 @@ struct BenchmarkEntry {
           name: name, machine: machine, settings: settings, seed: run.seed, report,
           asJSON: common.isJSON)
       }
+    }
+    measure = { arguments, part in
+      guard case .run(let settings, _) = try syntax.parse(arguments, into: Command.initialSettings)
+      else { throw BenchFailure("\(name) measures nothing with \(arguments)") }
+      return MeasuredBenchmark(
+        name: name, settings: settings, report: try Command.run(settings, part))
     }
   }
 }

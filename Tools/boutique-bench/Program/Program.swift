@@ -6,21 +6,17 @@ enum Program {
   static let name = "boutique-bench"
   static let version = "0.1.0"
 
-  private static var commands: [BenchmarkEntry] {
-    [
-      BenchmarkEntry(ContentionBenchmark.self), BenchmarkEntry(HandoverBenchmark.self),
-      BenchmarkEntry(WaitingBenchmark.self), BenchmarkEntry(LiveBenchmark.self),
-      BenchmarkEntry(IdleBenchmark.self), BenchmarkEntry(ListBenchmark.self),
-      BenchmarkEntry(CaptureBenchmark.self), BenchmarkEntry(StoreBenchmark.self),
-      BenchmarkEntry(RowsBenchmark.self), BenchmarkEntry(ModelsBenchmark.self),
-      BenchmarkEntry(StreamBenchmark.self), BenchmarkEntry(ImportBenchmark.self),
+  private static var commands: [ProgramCommand] {
+    BenchmarkList.all.map { ProgramCommand($0) } + [
+      ProgramCommand(AllCommand.syntax, AllCommand.Settings(), AllCommand.run),
+      ProgramCommand(GrowthCommand.syntax, GrowthCommand.Settings(), GrowthCommand.run),
     ]
   }
 
   /// Runs the program on the thread that calls, which blocks.
   static func run(_ arguments: [String]) -> ExitStatus {
     let output = BenchOutput()
-    var command: BenchmarkEntry?
+    var command: ProgramCommand?
     do {
       guard let word = arguments.first else {
         output.complain(helpText(output))
@@ -31,9 +27,13 @@ enum Program {
         try output.write("\(name) \(version)\n")
       case "--help", "-h", "help":
         try output.write(helpText(output))
+      case "--quick", "-q":
+        // The short way to `all --quick`.
+        command = try entry(named: "all")
+        try command?.run(arguments, output)
       case _ where word.hasPrefix("-"):
         throw UsageError.unknownOption(
-          word, suggestion: Suggestion.nearest(to: word, among: ["--help", "--version"]))
+          word, suggestion: Suggestion.nearest(to: word, among: ["--help", "--version", "--quick"]))
       default:
         command = try entry(named: word)
         try command?.run(Array(arguments.dropFirst()), output)
@@ -51,7 +51,7 @@ enum Program {
     }
   }
 
-  private static func entry(named word: String) throws(UsageError) -> BenchmarkEntry {
+  private static func entry(named word: String) throws(UsageError) -> ProgramCommand {
     guard let entry = commands.first(where: { $0.name == word }) else {
       throw .unknownCommand(
         word, suggestion: Suggestion.nearest(to: word, among: commands.map(\.name)))
@@ -69,6 +69,7 @@ enum Program {
       """
     return """
       usage: \(name) COMMAND [OPTION]...
+             \(name) --quick [--json]
 
       \(HelpLayout.wrap(introduction, width: width))
 

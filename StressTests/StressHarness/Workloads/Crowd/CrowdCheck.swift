@@ -30,11 +30,11 @@ extension CrowdWorkload {
     guard let end = history.operations.compactMap(\.ended).max(),
       let begin = history.operations.map(\.began).min(), end > begin
     else { return [] }
-    let span = end - begin
+    let span = end.minus(begin)
     var counts: [Int: Int] = [:]
     for (process, operations) in hits {
       guard let first = operations.first?.began, let last = operations.last?.ended ?? nil,
-        first - begin < span / 4, end - last < span / 4
+        first.minus(begin) < span / 4, end.minus(last) < span / 4
       else { continue }
       counts[process] = operations.count { $0.outcome == .done }
     }

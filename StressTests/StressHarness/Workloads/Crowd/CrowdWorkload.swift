@@ -10,7 +10,7 @@ import StressReport
 package struct CrowdWorkload: Workload {
   package static let name = "crowd"
   package static let summary =
-    "64 processes write single rows and observe: nobody starves, all converge"
+    "a crowd writes single rows and observes: nobody starves, all converge"
   package static let faults = FaultKind.allCases
   package static let usualProcesses = 64
 
@@ -57,7 +57,7 @@ package struct CrowdWorkload: Workload {
     while !worker.shouldEnd {
       let asked = HistoryLog.now()
       await worker.attempt("hit", client: client) { id in
-        let begun = try await db.write { connection in
+        let begun = try await UndoneWrite.write(db) { connection in
           let now = HistoryLog.now()
           try connection.execute(
             "INSERT INTO hit (process, number, time) VALUES (?, ?, ?)", id.process, id.number, now)

@@ -30,7 +30,7 @@ final class LiveBoard: Sendable {
   /// Takes a value of an observer of all cells.
   func show(_ observer: String, _ cells: [LiveCell], counter: Int64? = nil) {
     if let text = LiveState.fault(of: cells, counter: counter) {
-      violation("torn value", "\(observer): \(text)")
+      violation("torn value", "\(observer): \(text)", seen: LiveState.seen(cells, counter: counter))
     }
     show(
       observer, Dictionary(cells.map { ($0.id, $0.value) }) { $1 },
@@ -48,7 +48,9 @@ final class LiveBoard: Sendable {
       return shown[observer]?.stamp ?? -1
     }
     if stamp < before {
-      violation("backwards", "\(observer): commit \(stamp) was shown after commit \(before)")
+      violation(
+        "backwards", "\(observer): commit \(stamp) was shown after commit \(before)",
+        seen: [before, stamp].map { Step(.read, LiveState.key, .integer($0)) })
     }
   }
 
@@ -61,12 +63,17 @@ final class LiveBoard: Sendable {
 
   /// Notes that what a sequence gives is no news.
   func repeated(_ observer: String) {
-    violation("repetition", "\(observer): the same value was given twice")
+    let stamp = shown.withLock { $0[observer]?.stamp ?? -1 }
+    violation(
+      "repetition", "\(observer): the same value was given twice",
+      seen: [Step(.read, LiveState.key, .integer(stamp))])
   }
 
-  func violation(_ check: String, _ text: String) {
+  func violation(_ check: String, _ text: String, seen: [Step]? = nil) {
     // One fault shows in many values.
-    if told.add(1, ordering: .relaxed).newValue <= 20 { worker.log.note(.violation, check, text) }
+    if told.add(1, ordering: .relaxed).newValue <= 20 {
+      worker.log.note(.violation, check, text, seen: seen)
+    }
   }
 
   func measure(_ kind: Sample.Kind, _ value: Int64) { worker.log.measure(kind, value) }
@@ -110,7 +117,8 @@ final class LiveBoard: Sendable {
         for (observer, shown) in (behind ?? [:]).sorted(by: { $0.key < $1.key }) {
           violation(
             "missed change",
-            "\(moment) \(observer) shows commit \(shown.stamp), and the newest is \(fresh.counter)")
+            "\(moment) \(observer) shows commit \(shown.stamp), and the newest is \(fresh.counter)",
+            seen: [Step(.read, LiveState.key, .integer(shown.stamp))])
         }
         return
       }

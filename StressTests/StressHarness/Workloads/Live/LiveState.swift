@@ -1,5 +1,6 @@
 import Blackbird
 import BoutiqueDB
+import StressHistory
 
 /// A cell as the query language sees it.
 @Table("LiveCellModel") struct LiveCell: Sendable, Equatable {
@@ -18,6 +19,15 @@ struct LiveCellModel: BlackbirdModel {
 /// What a snapshot holds.
 struct LiveState: Sendable, Equatable {
   static let cells = 8
+  /// What writes set and observers read, in the history: each state is known by it.
+  static let key = "counter"
+
+  /// What a process saw, for its history.
+  static func seen(_ cells: [LiveCell], counter: Int64?) -> [Step] {
+    let stamp = counter ?? Int64(cells.map(\.stamp).max() ?? -1)
+    return [Step(.read, key, .integer(stamp))]
+      + cells.map { Step(.read, "cell \($0.id)", .integer(Int64($0.value))) }
+  }
 
   var counter: Int64
   /// When the commit's closure ran that counted so far, in nanoseconds of the monotonic clock.

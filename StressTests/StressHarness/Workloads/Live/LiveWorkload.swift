@@ -81,7 +81,12 @@ package struct LiveWorkload: Workload {
     let state = try await db.read(LiveState.init)
     await db.close()
     var violations: [Violation] = []
-    if let text = state.fault { violations.append(Violation(check: "torn value", text: text)) }
+    if let text = state.fault {
+      let seen = LiveState.seen(state.cells, counter: state.counter)
+      violations.append(
+        Violation(
+          check: "torn value", text: text, operations: Evidence(history).operations(atEnd: seen)))
+    }
     // What a power cut may take is another workload's matter; the counter then begins where it was before.
     guard !run.mayForget else { return violations }
     var writers: [Int64: OperationRecord] = [:]

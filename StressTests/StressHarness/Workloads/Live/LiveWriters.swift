@@ -13,7 +13,7 @@ struct LiveWriter: Sendable {
       let cell = random.int(0...LiveState.cells - 1)
       let steps = await worker.operate("write", client: client) {
         guard let counter = try await Self.write(cell, db) else { return [] }
-        return [Step(.set, "counter", .integer(counter))]
+        return [Step(.set, LiveState.key, .integer(counter))]
       }
       if case .integer(let counter)? = steps?.first?.value {
         await look(for: counter)
@@ -37,12 +37,14 @@ struct LiveWriter: Sendable {
   }
 
   private func look(for counter: Int64) async {
+    let began = HistoryLog.now()
     guard let seen = try? await db.read({ try LiveState($0) }), seen.counter < counter else {
       return
     }
     worker.log.note(
       .violation, "own write not seen",
-      "a write that counted to \(counter) was done, and a read after it gave \(seen.counter)")
+      "a write that counted to \(counter) was done, and a read after it gave \(seen.counter)",
+      since: began, seen: LiveState.seen(seen.cells, counter: seen.counter))
   }
 }
 
@@ -62,7 +64,7 @@ enum LiveMainWriter {
       let wasLoaded = property?.isLoaded == true
       let steps = await worker.operate("write", client: 2) {
         guard let counter = try await LiveWriter.write(cell, db) else { return [] }
-        return [Step(.set, "counter", .integer(counter))]
+        return [Step(.set, LiveState.key, .integer(counter))]
       }
       if case .integer(let counter)? = steps?.first?.value, let property, wasLoaded,
         property.error == nil, let shown = property.value, shown.counter < counter,
@@ -72,7 +74,8 @@ enum LiveMainWriter {
         worker.log.note(
           .violation, "own write not shown",
           "a write of the main actor that counted to \(counter) was done, and its live property "
-            + "still showed \(shown.counter)")
+            + "still showed \(shown.counter)",
+          seen: LiveState.seen(shown.cells, counter: shown.counter))
       }
       let isResting = steps?.isEmpty ?? true
       try? await Task.sleep(for: .microseconds(isResting ? 20_000 : random.int(0...20_000)))

@@ -38,18 +38,27 @@ package struct MigrationsWorkload: Workload {
     while !worker.shouldEnd {
       var version = max(1, newest + random.int(-1...1))
       if version > VersionedPlan.limit { version = VersionedPlan.limit }
-      let steps = await worker.operate("open \(version)") {
-        try await open(version: version, worker, &random)
+      let plan = Step(.set, "plan", .integer(Int64(version)))
+      let steps = await worker.operate("open \(version)", [plan]) {
+        [plan, try await open(version: version, worker, &random)]
       }
-      if case .integer(let found)? = steps?.first?.value { newest = max(newest, Int(found)) }
+      if let found = steps.flatMap(Self.version(in:)) { newest = max(newest, Int(found)) }
       try? await Task.sleep(for: .milliseconds(random.int(0...10)))
     }
+  }
+
+  /// The version that an operation found.
+  private static func version(in steps: [Step]) -> Int64? {
+    for step in steps where step.kind == .read && step.key == VersionState.key {
+      if case .integer(let version) = step.value { return version }
+    }
+    return nil
   }
 
   /// - Returns: the version that the database had, as a step.
   private func open(
     version: Int, _ worker: WorkerContext, _ random: inout SeededRandom
-  ) async throws -> [Step] {
+  ) async throws -> Step {
     let configuration = worker.run.configuration(label: "version \(version)")
     let before = try await currentVersion(worker)
     let db: BoutiqueDB
@@ -62,42 +71,48 @@ package struct MigrationsWorkload: Workload {
       if now <= version || unknown.isEmpty {
         worker.log.note(
           .violation, "refused version",
-          "version \(version) was told that the database is newer, and it is of version \(now)")
+          "version \(version) was told that the database is newer, and it is of version \(now)",
+          seen: [Step(.read, VersionState.key, .integer(Int64(now)))])
       }
-      return [Step(.read, "version", .integer(Int64(now)))]
+      return Step(.read, VersionState.key, .integer(Int64(now)))
     }
+    let began = HistoryLog.now()
     let state = try await db.read(VersionState.init)
-    complain(of: state, worker)
+    complain(of: state, worker, since: began)
     if before > version {
       worker.log.note(
         .violation, "old version admitted",
-        "version \(version) opened a database that was of version \(before) before")
+        "version \(version) opened a database that was of version \(before) before",
+        since: began, seen: state.seen)
     }
     if state.version < version {
       worker.log.note(
         .violation, "lost migration",
-        "version \(version) has opened, and the database is of version \(state.version)")
+        "version \(version) has opened, and the database is of version \(state.version)",
+        since: began, seen: state.seen)
     }
     for _ in 0..<random.int(0...5) {
       try await write(version, db, worker)
       try? await Task.sleep(for: .milliseconds(random.int(0...5)))
     }
     await db.close()
-    return [Step(.read, "version", .integer(Int64(state.version)))]
+    return Step(.read, VersionState.key, .integer(Int64(state.version)))
   }
 
   private func currentVersion(_ worker: WorkerContext) async throws -> Int {
     // An empty plan goes with every version.
     let db = try await BoutiqueDB.open(
       path: worker.run.database, configuration: worker.run.configuration(label: "look"))
+    let began = HistoryLog.now()
     let state = try await db.read(VersionState.init)
+    complain(of: state, worker, since: began)
     await db.close()
-    complain(of: state, worker)
     return state.version
   }
 
   /// Writes as a program of a version: when a newer one has migrated meanwhile it must be refused.
   private func write(_ version: Int, _ db: BoutiqueDB, _ worker: WorkerContext) async throws {
+    let began = HistoryLog.now()
     do {
       let found = try await db.write { connection in
         try connection.execute("UPDATE sum SET value = value + 1 WHERE id = 1")
@@ -107,11 +122,12 @@ package struct MigrationsWorkload: Workload {
       if found.version > version {
         worker.log.note(
           .violation, "old version writes",
-          "version \(version) has written to a database of version \(found.version)")
+          "version \(version) has written to a database of version \(found.version)",
+          since: began, seen: found.seen)
       }
     } catch BoutiqueError.databaseNewer {
       // Reading goes on.
-      complain(of: try await db.read(VersionState.init), worker)
+      complain(of: try await db.read(VersionState.init), worker, since: began)
     }
   }
 
@@ -119,8 +135,9 @@ package struct MigrationsWorkload: Workload {
   private func lookOn(_ worker: WorkerContext) async {
     guard let db = try? await worker.open() else { return }
     while !worker.shouldEnd {
+      let began = HistoryLog.now()
       do {
-        complain(of: try await db.read(VersionState.init), worker)
+        complain(of: try await db.read(VersionState.init), worker, since: began)
       } catch {
         let kind: Note.Kind = worker.run.plan.faults.isEmpty ? .violation : .trouble
         worker.log.note(kind, "look", "\(error)")
@@ -130,8 +147,10 @@ package struct MigrationsWorkload: Workload {
     await db.close()
   }
 
-  private func complain(of state: VersionState, _ worker: WorkerContext) {
-    for fault in state.faults { worker.log.note(.violation, fault.check, fault.text) }
+  private func complain(of state: VersionState, _ worker: WorkerContext, since began: Int64) {
+    for fault in state.faults {
+      worker.log.note(.violation, fault.check, fault.text, since: began, seen: state.seen)
+    }
   }
 
   package func check(_ run: RunContext, _ history: History) async throws -> [Violation] {
@@ -145,10 +164,13 @@ package struct MigrationsWorkload: Workload {
     let db = try await BoutiqueDB.open(
       path: run.database, configuration: run.configuration(label: "check"))
     let state = try await db.read(VersionState.init)
-    violations += state.faults
+    violations += state.faults.map {
+      Violation(
+        check: $0.check, text: $0.text, operations: Evidence(history).operations(atEnd: state.seen))
+    }
     await db.close()
     for operation in history.operations where operation.outcome == .done {
-      guard case .integer(let version)? = operation.steps.first?.value, version > state.version,
+      guard let version = Self.version(in: operation.steps), version > state.version,
         !run.mayForget
       else { continue }
       violations.append(

@@ -42,6 +42,11 @@ enum VersionedPlan {
 struct VersionState: Sendable {
   var version: Int
   var faults: [Violation] = []
+  /// What was seen, for the history.
+  var seen: [Step] = []
+
+  /// What each opening finds, in the history.
+  static let key = "version"
 
   init(_ connection: BoutiqueConnection) throws {
     let names = try connection.query("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -49,6 +54,10 @@ struct VersionState: Sendable {
     let first = names.filter { $0.hasPrefix("first") }.count
     let second = names.filter { $0.hasPrefix("second") }.count
     version = first
+    seen = [
+      Step(.read, Self.key, .integer(Int64(first))),
+      Step(.read, "second tables", .integer(Int64(second))),
+    ]
     guard names.contains("done"), names.contains("sum") else {
       if first + second > 0 {
         faults = [Violation(check: "half a migration", text: "tables are there without the first")]
@@ -61,6 +70,10 @@ struct VersionState: Sendable {
     let sum = try connection.query("SELECT value FROM sum").reduce(0) {
       $0 + (try $1.decode("value", as: Int64.self))
     }
+    seen += [
+      Step(.read, "done", .list(done.map(Int64.init))),
+      Step(.read, "in the history", .integer(Int64(known))), Step(.read, "sum", .integer(sum)),
+    ]
     if Set(done).count != done.count {
       faults.append(
         Violation(check: "migration twice", text: "the migrations that ran are \(done)"))

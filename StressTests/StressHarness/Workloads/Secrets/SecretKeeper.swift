@@ -40,7 +40,8 @@ final class SecretKeeper {
       if done != nil, let after = read(own, "own"), after.number < next.number {
         worker.log.note(
           .violation, "own write not shown",
-          "\(own.key) was set to number \(next.number), and is \(after.number)")
+          "\(own.key) was set to number \(next.number), and is \(after.number)",
+          seen: after.seen(own.key))
       }
       await pause(random.int(0...5))
     }
@@ -89,7 +90,7 @@ final class SecretKeeper {
   func rotate() async {
     var random = worker.random("rotate")
     while !worker.shouldEnd {
-      await worker.operate("rotate", client: 3) {
+      await worker.operate("rotate", client: 3, [Step(.set, "key")]) {
         let count = try await self.storage.rotateKey()
         return [Step(.set, "key", .integer(Int64(count)))]
       }
@@ -102,30 +103,37 @@ final class SecretKeeper {
   private struct Lost: Error {}
 
   private func read(_ value: SecurelyStoredValue<Secret>, _ reader: String) -> Secret? {
+    let began = HistoryLog.now()
     do {
       guard let secret = try value.get() else {
-        worker.log.note(.violation, "lost secret", "\(reader): \(value.key) is gone")
+        worker.log.note(
+          .violation, "lost secret", "\(reader): \(value.key) is gone", since: began,
+          seen: [Step(.read, value.key)])
         return nil
       }
       if let text = secret.fault {
-        worker.log.note(.violation, "torn secret", "\(reader), \(value.key): \(text)")
+        worker.log.note(
+          .violation, "torn secret", "\(reader), \(value.key): \(text)", since: began,
+          seen: secret.seen(value.key))
       }
       return secret
     } catch {
-      judge(error, value.key)
+      judge(error, value.key, since: began)
       return nil
     }
   }
 
   /// What is stored must be readable whatever fails around it; to read at all may fail while a fault lasts.
-  private func judge(_ error: any Error, _ key: String) {
+  private func judge(_ error: any Error, _ key: String, since began: Int64) {
     let isLoss =
       switch error {
       case SecureValueError.keyFileUnusable, SecureValueError.noMemory: false
       case is SecureValueError: true
       default: worker.run.plan.faults.isEmpty
       }
-    worker.log.note(isLoss ? .violation : .trouble, "lost secret", "\(key): \(error)")
+    worker.log.note(
+      isLoss ? .violation : .trouble, "lost secret", "\(key): \(error)", since: began,
+      seen: [Step(.read, key, .text("an error"))])
   }
 
   private func pause(_ milliseconds: Int) async {

@@ -53,19 +53,29 @@ package struct SecretsWorkload: Workload {
     let db = try await BoutiqueDB.open(
       path: run.database, configuration: run.configuration(label: "check"))
     let storage = Self.storage(db, run)
+    let evidence = Evidence(history)
     for key in (0..<run.plan.processes).map(Secret.key) + [Secret.shared] {
       let value = SecurelyStoredValue<Secret>(key: key, storage: storage)
       do {
         guard let secret = try value.get() else {
-          violations.append(Violation(check: "lost secret", text: "\(key) is gone"))
+          violations.append(
+            Violation(
+              check: "lost secret", text: "\(key) is gone",
+              operations: evidence.operations(atEnd: [Step(.read, key)])))
           continue
         }
         if let text = secret.fault {
-          violations.append(Violation(check: "torn secret", text: text))
+          violations.append(
+            Violation(
+              check: "torn secret", text: text,
+              operations: evidence.operations(atEnd: secret.seen(key))))
         }
         violations += Self.check(secret, key, run, history)
       } catch {
-        violations.append(Violation(check: "lost secret", text: "\(key): \(error)"))
+        violations.append(
+          Violation(
+            check: "lost secret", text: "\(key): \(error)",
+            operations: evidence.operations(atEnd: [Step(.read, key, .text("an error"))])))
       }
     }
     try await storage.close()
@@ -94,7 +104,7 @@ package struct SecretsWorkload: Workload {
       Violation(
         check: "lost secret",
         text: "\(key) is number \(secret.number), and must be between \(least) and \(most)",
-        operations: done.suffix(1))
+        operations: Evidence(history).operations(atEnd: secret.seen(key)))
     ]
   }
 
@@ -114,6 +124,9 @@ struct Secret: Codable, Sendable, Equatable {
     self.number = number
     text = Self.text(of: number)
   }
+
+  /// What a process saw, for its history.
+  func seen(_ key: String) -> [Step] { [Step(.read, key, .integer(number))] }
 
   static func key(_ place: Int) -> String { "own-\(place)" }
 

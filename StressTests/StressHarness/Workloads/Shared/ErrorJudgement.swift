@@ -1,34 +1,94 @@
 import BoutiqueDB
-import StressFaults
-import StressHistory
+package import StressFaults
+package import StressHistory
 import StressReport
 
-/// Which errors a process may get, given what was done to it.
+/// What kind of error a process has met, as far as faults may explain it.
 ///
-/// Whatever is not explained by a fault of the run is a finding: in particular `database is locked`, which
-/// nobody who uses the library should ever see, and anything untyped.
-enum ErrorJudgement {
-  /// Whether a fault of these kinds explains the error.
-  static func isExplained(_ error: any Error, by faults: [FaultKind]) -> Bool {
-    func any(_ kinds: FaultKind...) -> Bool { kinds.contains(where: faults.contains) }
+/// The name stands in the history: judged is when the run is over.
+enum ErrorKind: String, Sendable, CaseIterable {
+  case diskFull
+  case inputOutput
+  case accessDenied
+  case lockFile
+  case fileReplaced
+  case corrupt
+  case timedOut
+  /// SQLite's own word for a disk that fails in the middle of a statement, and for a thread or memory that
+  /// cannot be had.
+  case statementFailed
+  /// Nothing that is done to a process leads to it.
+  case unexplained
+
+  init(_ error: any Error) {
     switch error as? BoutiqueError {
-    case .diskFull: return any(.diskFull, .fileSizeLimit, .shortWrite)
-    case .inputOutput:
-      return any(
-        .ioError, .shortWrite, .failedSync, .diskFull, .fileSizeLimit, .descriptorLimit,
-        .processLimit)
-    case .readOnly, .permissionDenied: return any(.ioError, .diskFull, .descriptorLimit)
-    case .lockFile: return any(.lockFileTampering, .diskFull, .descriptorLimit, .ioError)
-    case .fileReplaced: return any(.logTampering, .ioError, .powerCut)
-    case .corrupt, .notADatabase: return any(.ioError)
-    // A process that stands still may hold the lease, and a slow disk makes every holder slow.
-    case .lockTimeout, .migrationLockTimeout, .writeTimedOut: return any(.pause, .slowDisk)
-    // SQLite's own word for a disk that fails in the middle of a statement, and for a thread or memory that
-    // cannot be had.
+    case .diskFull: self = .diskFull
+    case .inputOutput: self = .inputOutput
+    case .readOnly, .permissionDenied: self = .accessDenied
+    case .lockFile: self = .lockFile
+    case .fileReplaced: self = .fileReplaced
+    case .corrupt, .notADatabase: self = .corrupt
+    case .lockTimeout, .migrationLockTimeout, .writeTimedOut: self = .timedOut
     case .sql(let code, _):
-      return [7, 10, 13, 14].contains(code & 0xff)
-        && any(.ioError, .shortWrite, .failedSync, .diskFull, .descriptorLimit, .processLimit)
-    default: return false
+      self = [7, 10, 13, 14].contains(code & 0xff) ? .statementFailed : .unexplained
+    default: self = .unexplained
+    }
+  }
+
+  /// The faults of which one must have struck before.
+  var causes: Set<FaultKind> {
+    switch self {
+    case .diskFull: [.diskFull, .fileSizeLimit, .shortWrite]
+    case .inputOutput:
+      [
+        .ioError, .shortWrite, .failedSync, .diskFull, .fileSizeLimit, .descriptorLimit,
+        .processLimit,
+      ]
+    case .accessDenied: [.ioError, .diskFull, .descriptorLimit]
+    case .lockFile: [.lockFileTampering, .diskFull, .descriptorLimit, .ioError]
+    case .fileReplaced: [.logTampering, .ioError, .powerCut]
+    case .corrupt: [.ioError]
+    // A process that stands still may hold the lease, or wait for it for as long, and a slow disk makes every
+    // holder slow.
+    case .timedOut: [.pause, .inotifyOverflow, .slowDisk]
+    case .statementFailed:
+      [.ioError, .shortWrite, .failedSync, .diskFull, .descriptorLimit, .processLimit]
+    case .unexplained: []
+    }
+  }
+}
+
+/// Which errors a process may get, given what was done to it until then.
+///
+/// Whatever is not explained by a fault that had struck is a finding: in particular `database is locked`, which
+/// nobody who uses the library should ever see, and anything untyped. That a fault was planned explains nothing:
+/// it may have come later, or not at all.
+package enum ErrorJudgement {
+  private static let key = "error"
+
+  /// What a process notes of an error, for ``judged(_:by:)``.
+  static func seen(_ error: any Error) -> [Step] {
+    [Step(.read, key, .text(ErrorKind(error).rawValue))]
+  }
+
+  /// The note as trouble where a fault that had begun to strike before explains it, else as a violation; notes
+  /// that are no errors as they are.
+  package static func judged(_ note: Note, by faults: [FaultRecord]) -> Note {
+    guard note.kind == .error else { return note }
+    var note = note
+    note.kind = isExplained(note, by: faults) ? .trouble : .violation
+    // The operation that was answered with it shows it better.
+    note.seen = nil
+    note.since = nil
+    return note
+  }
+
+  private static func isExplained(_ note: Note, by faults: [FaultRecord]) -> Bool {
+    guard case .text(let name)? = note.seen?.first(where: { $0.key == key })?.value,
+      let kind = ErrorKind(rawValue: name)
+    else { return false }
+    return faults.contains {
+      $0.didStrike && $0.began <= note.time && kind.causes.contains($0.event.kind)
     }
   }
 }
@@ -57,12 +117,11 @@ extension WorkerContext {
     }
   }
 
-  /// Notes an error: as trouble where a fault of the run explains it, else as a violation.
+  /// Notes an error, which is judged when the run is over.
   func judge(_ error: any Error, during name: String) {
     // What ends with the run has been told to end.
     if shouldEnd, error is CancellationError { return }
-    let isExplained = ErrorJudgement.isExplained(error, by: run.plan.faults)
-    log.note(isExplained ? .trouble : .violation, "error in \(name)", "\(error)")
+    log.note(.error, "error in \(name)", "\(error)", seen: ErrorJudgement.seen(error))
   }
 
   /// Runs clients side by side until all have ended.

@@ -82,7 +82,7 @@ package struct WideRowsWorkload: Workload {
 
   /// Changes both rows of a pair to the pair's next version, and returns it.
   static func change(_ pair: Int64, _ change: Change, _ db: BoutiqueDB) async throws -> Int64 {
-    try await db.write { connection in
+    try await UndoneWrite.write(db) { connection in
       let version: Int64 =
         (try connection.queryOne("SELECT version FROM pair WHERE id = ?", pair)?.decode(0) ?? 0) + 1
       try connection.execute("UPDATE pair SET version = ? WHERE id = ?", version, pair)
