@@ -188,6 +188,39 @@ import Testing
     }
   }
 
+  /// A closure may do what it likes on its thread; here it runs other databases' closures, and waits for tasks.
+  @Test(.timeLimit(.minutes(2)))
+  func `a read in place may hold other reads and wait for the work of tasks`() async throws {
+    try await withDatabase { db, path in
+      for round in 0..<50 {
+        _ = try await Self.settle(db)
+        let done = DispatchSemaphore(value: 0)
+        let name = try await db.read { conn -> String in
+          let outer: String? = try conn.queryOne("SELECT title FROM note WHERE id = 3")?.decode(0)
+          // On a snapshot and a connection of its own.
+          let inner: String? =
+            try BoutiqueDB.readOnce(path: path) {
+              try $0.queryOne("SELECT title FROM note WHERE id = 4")?.decode(0)
+            } ?? nil
+          #expect(outer == "n3" && inner == "n4")
+          Task {
+            // Of the same kind, so that it is trusted as well; and a write with a live query's reads.
+            _ = try await db.read { _ in "" }
+            try await db.write {
+              try $0.execute("UPDATE note SET title = ? WHERE id = 9", "r\(round)")
+            }
+            done.signal()
+          }
+          #expect(Self.wait(done, seconds: 60))
+          // The snapshot has stayed.
+          let nine: String? = try conn.queryOne("SELECT title FROM note WHERE id = 9")?.decode(0)
+          return nine ?? ""
+        }
+        #expect(name == (round == 0 ? "n9" : "r\(round - 1)"))
+      }
+    }
+  }
+
   /// The reads of live queries are offered to the caller of the write; here it has no thread to run on.
   @Test func `a live value does not wait for the caller of the write`() async throws {
     try await withDatabase { db, _ in
