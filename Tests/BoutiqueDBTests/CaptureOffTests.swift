@@ -132,7 +132,9 @@ import Testing
         tables.formUnion(change.wholeTables)
         rowTables.formUnion(change.rows.map(\.table))
       }
-      #expect(tables == ["t"] && rowTables == ["other"])
+      #expect(tables == ["t"])
+      // What the triggers for foreign writers note is another setting's.
+      #expect(rowTables == ["t", "other"])
       // Without a row of which anybody hears.
       try FeedSupport.foreign(db.path, "DELETE FROM t")
       #expect(try await single.next() == .some(nil))
