@@ -146,6 +146,16 @@ func show(_ jobs: QueryObservation<[Job]>) async {
       // END models
       #expect(jobs == [Job(id: 1, name: "index", priority: 3)])
       #expect(first == jobs.first)
+      // BEGIN row by row
+      let total = try await db.read { conn in
+        var total = 0
+        let jobs = try Job.order { $0.id }.fetchCursor(conn)
+        while let job = try jobs.next() { total += job.priority }
+        try Job.where { $0.isDone }.forEach(conn) { job in total -= job.priority }
+        return total
+      }
+      // END row by row
+      #expect(total == 3)
     }
   }
 

@@ -37,6 +37,19 @@ import Testing
     // END asking
   }
 
+  static func differences(_ db: BoutiqueDB, print: (String) -> Void) async throws {
+    // BEGIN differences
+    var shown: [Note] = []
+    for try await difference in db.observe({ Note.order { $0.title } }).differences {
+      difference.apply(to: &shown)  // now equal to `difference.elements`
+      print("\(difference.inserted.count) came, \(difference.moved.count) have another place")
+      // END differences
+      #expect(shown == difference.elements)
+      // BEGIN differences
+    }
+    // END differences
+  }
+
   // BEGIN own writes
   @MainActor func pin(_ note: Note, in model: NotesModel, _ db: BoutiqueDB) async throws {
     try await db.write { conn in
@@ -58,6 +71,19 @@ import Testing
       }
       try await db.write { conn in try Note.find(2).update { $0.isPinned = true }.execute(conn) }
       #expect(try await watching.value.last == ["two, one of 2"])
+    }
+  }
+
+  @Test func `differences tell what came and what has another place`() async throws {
+    try await withTestDatabase(migrations: Self.plan) { db, _ in
+      let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+      let watching = Task { try await Self.differences(db) { continuation.yield($0) } }
+      var line = lines.makeAsyncIterator()
+      #expect(await line.next() == "2 came, 0 have another place")
+      try await db.write { conn in try Note.find(1).update { $0.title = "zero" }.execute(conn) }
+      #expect(await line.next() == "0 came, 1 have another place")
+      watching.cancel()
+      try await watching.value
     }
   }
 
