@@ -80,10 +80,14 @@ extension DatabaseOpener {
         first.giveUp(failure)
       }
     }
-    return try? makeWriter(parts, waiting: .seconds(2))
+    return try? makeWriter(parts, waiting: .seconds(2), isForClosing: true)
   }
 
-  private func makeWriter(_ parts: WriterParts, waiting wait: Duration) throws -> Writer {
+  /// - Parameter isForClosing: whether it writes nothing of ours, so that it matters to nobody what a newer
+  ///   program has made of the database.
+  private func makeWriter(
+    _ parts: WriterParts, waiting wait: Duration, isForClosing: Bool = false
+  ) throws -> Writer {
     // A path that names another file now would join the new file with the old log.
     try parts.files?.check()
     let (sqlite, limits) = try parts.factory.openWriter(waiting: wait)
@@ -93,10 +97,11 @@ extension DatabaseOpener {
         coordination: parts.coordination, consumers: parts.consumers)
       _ = try sqlite.queryInt64("SELECT count(*) FROM sqlite_schema")
       try parts.files?.check()
+      let writer = tools.writer(for: parts)
+      guard !isForClosing else { return writer }
       let migrator = Migrator(plan: plan, path: path)
       try CaptureSchema.checkVersion(on: sqlite)
       try migrator.checkCompatible(on: sqlite)
-      let writer = tools.writer(for: parts)
       writer.log.onForeignSchemaChange = { try migrator.checkCompatible(on: sqlite) }
       return writer
     } catch {
