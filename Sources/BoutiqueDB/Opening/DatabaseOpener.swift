@@ -371,7 +371,7 @@ struct DatabaseOpener {
           deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
           isCancelled: { false })
         writer?.putToRest()
-        if writer != nil { coordination.renewContinuityIfAlone() }
+        coordination.renewContinuityIfAlone()
         writer?.close(checkpointing: true)
         turn.finish()
       } catch {
