@@ -364,24 +364,41 @@ struct DatabaseOpener {
     parts.hold.close()
     core.markReader.close()
     core.hub.close(path: path)
+    // Then it is the readers that are still attached.
+    if writer == nil { whenItsTurnComes(core.coordination) { $0.renewContinuityIfAlone() } }
     core.pool?.close()
-    if let coordination = core.coordination {
-      do {
-        let turn = try coordination.writeLease.acquire(
-          deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
-          isCancelled: { false })
-        writer?.putToRest()
+    if let writer, let coordination = core.coordination {
+      let hadTurn = whenItsTurnComes(coordination) { coordination in
+        writer.putToRest()
         coordination.renewContinuityIfAlone()
-        writer?.close(checkpointing: true)
-        turn.finish()
-      } catch {
-        // Whoever holds the lease will close after us; the log stays for them.
-        writer?.close(checkpointing: false)
+        writer.close(checkpointing: true)
       }
-      coordination.close()
+      // Whoever holds the lease will close after us; the log stays for them.
+      if !hadTurn { writer.close(checkpointing: false) }
     } else {
       writer?.close(checkpointing: true)
     }
+    core.coordination?.close()
     core.didClose()
+  }
+
+  /// Does something for the end with the write lease held.
+  ///
+  /// - Returns: whether the lease could be had soon.
+  @discardableResult
+  private func whenItsTurnComes(
+    _ coordination: CoordinationFile?, _ body: (CoordinationFile) -> Void
+  ) -> Bool {
+    guard let coordination else { return false }
+    do {
+      let turn = try coordination.writeLease.acquire(
+        deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
+        isCancelled: { false })
+      body(coordination)
+      turn.finish()
+      return true
+    } catch {
+      return false
+    }
   }
 }
