@@ -108,4 +108,39 @@ import Testing
       #expect(Set(change.wholeTables) == ["t", "sqlite_schema"])
     }
   }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a foreign commit to it reaches feeds, consumers and live queries`() async throws {
+    var configuration = Self.configuration
+    configuration.foreignCapture = .precise
+    configuration.writeLockTimeout = .seconds(600)
+    try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
+      var single = db.observe { connection in
+        try connection.queryOne("SELECT v FROM t WHERE id BETWEEN 1 AND 3")?.values.first
+      }.makeAsyncIterator()
+      #expect(try await single.next() == .some(nil))
+      let start = try await db.currentToken()
+      try FeedSupport.foreign(
+        db.path, "INSERT INTO t VALUES (1, 'a')", "INSERT INTO other VALUES (1, 'a')")
+      #expect(try await single.next() == .text("a"))
+      try await db.write { _ = try $0.execute("UPDATE t SET v = 'b'") }
+      #expect(try await single.next() == .text("b"))
+      var tables: Set<String> = []
+      var rowTables: Set<String> = []
+      for try await change in db.changes(since: start, consumer: "c", following: false) {
+        let change = change.change
+        tables.formUnion(change.wholeTables)
+        rowTables.formUnion(change.rows.map(\.table))
+      }
+      #expect(tables == ["t"] && rowTables == ["other"])
+      // Without a row of which anybody hears.
+      try FeedSupport.foreign(db.path, "DELETE FROM t")
+      #expect(try await single.next() == .some(nil))
+      try await db.write { connection in
+        try connection.execute("INSERT INTO t VALUES (2, 'x')")
+        try connection.execute("INSERT OR REPLACE INTO t VALUES (2, 'y')")
+      }
+      #expect(try await single.next() == .text("y"))
+    }
+  }
 }

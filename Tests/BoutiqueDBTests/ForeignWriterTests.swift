@@ -26,6 +26,39 @@ import Testing
     }
   }
 
+  /// The event of it may have been taken for one of a commit of ours; here there is none at all.
+  @Test(
+    .timeLimit(.minutes(2)), arguments: [BoutiqueConfiguration.ForeignCapture.coarse, .precise])
+  func `a foreign commit of which no event told is noticed with the next of ours`(
+    _ capture: BoutiqueConfiguration.ForeignCapture
+  ) async throws {
+    var configuration = ObservationTests.hourPoll
+    configuration.usesInotify = false
+    configuration.foreignCapture = capture
+    try await withTestDatabase(configuration: configuration, migrations: Self.plan) { db, _ in
+      try await db.write { _ = try $0.execute("CREATE TABLE other (id INTEGER PRIMARY KEY)") }
+      let second = try await BoutiqueDB.open(path: db.path, configuration: configuration)
+      var values = db.observe(ObservationTests.count).makeAsyncIterator()
+      #expect(try await values.next() == 0)
+      for round in 0..<5 {
+        try foreign(db.path, "INSERT INTO t DEFAULT VALUES")
+        try await db.write { _ = try $0.execute("INSERT INTO other DEFAULT VALUES") }
+        #expect(try await values.next() == 2 * round + 1)
+        // Of another process of ours that was killed before it rang.
+        try await second.write { _ = try $0.execute("INSERT INTO t DEFAULT VALUES") }
+        try await db.write { _ = try $0.execute("INSERT INTO other DEFAULT VALUES") }
+        #expect(try await values.next() == 2 * round + 2)
+      }
+      // A commit of the library's own, too.
+      try foreign(db.path, "INSERT INTO t DEFAULT VALUES")
+      for try await change in db.changes(since: nil, consumer: "one", following: false) {
+        try await change.acknowledge()
+      }
+      #expect(try await values.next() == 11)
+      await second.close()
+    }
+  }
+
   @Test func `the feed shows a foreign commit in its place, as everything`() async throws {
     try await withTestDatabase(migrations: Self.plan) { db, _ in
       let start = try await db.currentToken()
@@ -114,6 +147,8 @@ import Testing
           connection.setBusyHandler { $0 < 10_000 }
           for _ in 0..<50 { _ = try connection.checkpoint(.truncate) }
           connection.close()
+          // Others need the thread of the pool, too, be it for the cancellation.
+          await Task.yield()
         }
       }
       for _ in 0..<1500 {

@@ -108,11 +108,17 @@ private struct RegionFuzz: RandomNumberGenerator {
   }
 
   mutating func literal() -> String {
-    pick(["1", "2", "3", "4", "'1'", "'2'", "'a'", "'A'", "2.0", "1.5", "NULL", "x'31'"])
+    if Int.random(in: 0..<10, using: &self) == 0 {
+      return pick(["9223372036854775807", "-9223372036854775808", "9.3e18", "-9.3e18", "-1", "0"])
+    }
+    return pick(["1", "2", "3", "4", "'1'", "'2'", "'a'", "'A'", "2.0", "1.5", "NULL", "x'31'"])
   }
 
   mutating func argument() -> SQLValue {
-    pick([1, 2, 3, 4, "1", "2", "a", "A", 2.0, 1.5, .null, .blob([0x31])])
+    if Int.random(in: 0..<10, using: &self) == 0 {
+      return pick([.integer(.max), .integer(.min), 9.3e18, -9.3e18, .real(.infinity), -1, 0])
+    }
+    return pick([1, 2, 3, 4, "1", "2", "a", "A", 2.0, 1.5, .null, .blob([0x31])])
   }
 
   mutating func query() -> (String, [SQLValue]) {
@@ -121,9 +127,24 @@ private struct RegionFuzz: RandomNumberGenerator {
     let select2 = from == "v" && select != "count(*)" ? "k, x" : select
     var arguments: [SQLValue] = []
     var conditions: [String] = []
-    for _ in 0..<Int.random(in: 0...2, using: &self) {
+    for _ in 0..<Int.random(in: 0...3, using: &self) {
       let column = from == "v" ? pick(["k", "x"]) : pick(["k", "k", "u", "u", "x", "y"])
-      switch Int.random(in: 0..<9, using: &self) {
+      switch Int.random(in: 0..<13, using: &self) {
+      case 9:
+        let low = pick([">", ">="])
+        conditions.append("\(column) \(low) ? AND \(from).\(column) < \(literal())")
+        arguments.append(argument())
+      case 10:
+        conditions.append("\(column) \(pick(["<", ">="])) (SELECT max(k) FROM a WHERE k < ?)")
+        arguments.append(argument())
+      case 11:
+        let inner = pick(["q.k = \(from).x", "q.k < \(from).k", "q.k <> 3"])
+        conditions.append(
+          "x IN (SELECT q.x FROM \(pick(["a", "b"])) q WHERE q.k > ? AND \(inner))")
+        arguments.append(argument())
+      case 12:
+        conditions.append("\(column) NOT BETWEEN ? AND ?")
+        arguments += [argument(), argument()]
       case 7:
         conditions.append("\(column) BETWEEN ? AND ?")
         arguments += [argument(), argument()]
@@ -144,7 +165,16 @@ private struct RegionFuzz: RandomNumberGenerator {
     var sql = "SELECT \(select2) FROM \(from)"
     if Int.random(in: 0..<4, using: &self) == 0 {
       sql =
-        "SELECT \(from).*, o.x FROM \(from) \(pick(["JOIN", "LEFT JOIN"])) b o ON o.k = \(from).k"
+        "SELECT \(from).*, o.x FROM \(from) \(pick(["JOIN", "LEFT JOIN"])) \(pick(["a", "b"])) o ON "
+      switch Int.random(in: 0..<4, using: &self) {
+      case 0:
+        sql += "o.k > ?"
+        arguments.insert(argument(), at: 0)
+      case 1:
+        sql += "o.k BETWEEN ? AND ?"
+        arguments.insert(contentsOf: [argument(), argument()], at: 0)
+      default: sql += "o.k = \(from).k"
+      }
     }
     if !conditions.isEmpty {
       let columns = conditions.map { "\(from)." + $0 }
@@ -152,7 +182,10 @@ private struct RegionFuzz: RandomNumberGenerator {
     }
     return (
       sql
-        + pick(["", "", " ORDER BY 1", " LIMIT 2", " ORDER BY \(from == "b" ? "b.x" : "k") DESC"]),
+        + pick([
+          "", "", " ORDER BY 1", " LIMIT 2", " ORDER BY \(from).k",
+          " ORDER BY \(from).k DESC LIMIT 1", " ORDER BY \(from == "b" ? "b.x" : "k") DESC",
+        ]),
       arguments
     )
   }

@@ -1,4 +1,5 @@
 import BoutiqueDB
+import Dispatch
 import Foundation
 import Synchronization
 import TestDatabase
@@ -184,6 +185,44 @@ import Testing
         for try await count in group { #expect(count <= 200) }
       }
     }
+  }
+
+  /// A closure may do what it likes on its thread; here it runs other databases' closures, and waits for tasks.
+  @Test(.timeLimit(.minutes(2)))
+  func `a read in place may hold other reads and wait for the work of tasks`() async throws {
+    try await withDatabase { db, path in
+      for round in 0..<50 {
+        _ = try await Self.settle(db)
+        let done = DispatchSemaphore(value: 0)
+        let name = try await db.read { conn -> String in
+          let outer: String? = try conn.queryOne("SELECT title FROM note WHERE id = 3")?.decode(0)
+          // On a snapshot and a connection of its own.
+          let inner: String? =
+            try BoutiqueDB.readOnce(path: path) {
+              try $0.queryOne("SELECT title FROM note WHERE id = 4")?.decode(0)
+            } ?? nil
+          #expect(outer == "n3" && inner == "n4")
+          Task {
+            // Of the same kind, so that it is trusted as well; and a write with a live query's reads.
+            _ = try await db.read { _ in "" }
+            try await db.write {
+              try $0.execute("UPDATE note SET title = ? WHERE id = 9", "r\(round)")
+            }
+            done.signal()
+          }
+          #expect(Self.wait(done, seconds: 60))
+          // The snapshot has stayed.
+          let nine: String? = try conn.queryOne("SELECT title FROM note WHERE id = 9")?.decode(0)
+          return nine ?? ""
+        }
+        #expect(name == (round == 0 ? "n9" : "r\(round - 1)"))
+      }
+    }
+  }
+
+  /// Blocks the thread, which is the point here.
+  private static func wait(_ semaphore: DispatchSemaphore, seconds: Int) -> Bool {
+    semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
   }
 
   @Test func `a commit of ours explains what the watcher sees of it`() {

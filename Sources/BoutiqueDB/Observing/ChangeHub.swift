@@ -212,20 +212,27 @@ final class ChangeHub: Sendable {
     runs.noteEvent()
     runs.hold()
     defer { runs.close() }
-    let observers = monitor.withLock { state in
+    let (observers, hasGap) = monitor.withLock { state in
       if let origin = change.origin { state.ownOrigin = origin }
-      if var position = state.position, change.first == position.token + 1,
-        position.counter == change.counterBefore || change.goesOver(position)
-      {
-        position.token = change.token
-        position.stamp = change.stamp
-        position.counter = change.counterAfter
-        state.position = position
+      var hasGap = false
+      if var position = state.position {
+        if change.first == position.token + 1,
+          position.counter == change.counterBefore || change.goesOver(position)
+        {
+          position.token = change.token
+          position.stamp = change.stamp
+          position.counter = change.counterAfter
+          state.position = position
+        } else {
+          hasGap = position.token < change.token
+        }
       }
       state.telling += 1
-      return state.live(hearing: [change])
+      return (state.live(hearing: [change]), hasGap)
     }
     tell(observers, of: [change], offering: offering)
+    // Others have committed before. The event of it may have been taken for one of ours, see `OwnCommit`.
+    if hasGap { wake(.bell) }
   }
 
   /// Says that what was committed has been told, or that nothing was.

@@ -9,8 +9,8 @@ import Synchronization
 ///
 /// Why nothing is lost:
 ///  1. While the frames are written SQLite's write lock is held, so nobody else writes frames. An event of a
-///     foreign commit before that may come late and be passed over; but that commit was visible when our
-///     transaction began, which looks for such commits, and they are told with ours. When the commit fails the
+///     foreign commit before that may come late and be passed over; but then our commit does not join on to what
+///     observers were told last, and the hub has the thread look (`ChangeHub.publish`). When the commit fails the
 ///     thread is woken after all.
 ///  2. A bell is rung when its commit is visible. One that comes before our commit has been told is kept in
 ///     mind, and answered by a look when somebody else has committed as well by then.
@@ -26,7 +26,8 @@ package struct OwnCommit: ~Copyable, Sendable {
 
   /// The frames are about to be written; the write lock is held.
   package func begin() {
-    word.store(Self.writes | Self.isUntold, ordering: .sequentiallyConsistent)
+    // A bell that was rung during one before, of which nobody was told, stays in mind.
+    word.bitwiseOr(Self.writes | Self.isUntold, ordering: .sequentiallyConsistent)
   }
 
   /// The frames are written.
