@@ -18,10 +18,13 @@ struct ConnectionFactory: Sendable {
   ///
   /// SQLite refuses its writes twice over.
   ///
-  /// - Parameter isUnchanging: whether nobody else can change the file meanwhile, so that it is read
-  ///   without its log.
-  func openReader(isUnchanging: Bool = false) throws -> (Connection, StatementLimits) {
-    let reader = try open(waiting: configuration.writeLockTimeout) { options in
+  /// - Parameters:
+  ///   - isUnchanging: whether nobody else can change the file meanwhile, so that it is read without its log.
+  ///   - wait: how long its statements may wait for others; nil for as long as configured.
+  func openReader(
+    isUnchanging: Bool = false, waiting wait: Duration? = nil
+  ) throws -> (Connection, StatementLimits) {
+    let reader = try open(waiting: wait ?? configuration.writeLockTimeout) { options in
       options.access = isUnchanging ? .unchanging : .readOnly
       options.queryOnly = true
     }

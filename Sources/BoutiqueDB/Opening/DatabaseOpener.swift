@@ -10,6 +10,9 @@ import SharedFileCoordination
 /// 3. SQLite reads its header: is it a database? Nothing has been written beside it so far.
 /// 4. The lock file; this process takes a slot.
 /// 5. Under the migration lease: WAL mode, the library's tables, the migrations. Other openers wait.
+///
+/// Where nothing of that is missing (`looksFinished`) a reader's connection finds it so and becomes the pool's
+/// first, and the writer's connection is opened when it is needed (`LateWriter`).
 struct DatabaseOpener {
   let path: String
   let configuration: BoutiqueConfiguration
@@ -17,7 +20,7 @@ struct DatabaseOpener {
   let cancellation = CancellationFlag()
 
   private var isInMemory: Bool { path == ":memory:" }
-  private var sharesFile: Bool { configuration.multiProcess && !isInMemory }
+  var sharesFile: Bool { configuration.multiProcess && !isInMemory }
 
   static func open(
     path: String, configuration: BoutiqueConfiguration, plan: BoutiqueMigrationPlan
@@ -67,22 +70,23 @@ struct DatabaseOpener {
 
   private func openAndServe(_ continuation: CheckedContinuation<OpenDatabase, any Error>) {
     let core: OpenDatabase
-    let writer: Writer?
+    let service: WritingService?
     do {
-      (core, writer) = try configuration.readOnly ? openForReading() : openForWriting()
+      (core, service) = try configuration.readOnly ? openForReading() : openForWriting()
     } catch {
       continuation.resume(throwing: BoutiqueError.translate(error, path: path))
       return
     }
     continuation.resume(returning: core)
-    guard let writer else { return }
-    writer.run()
-    shutDown(core, writer)
+    guard let service else { return }
+    let writer = service.writer ?? lateWriter(service.parts)
+    writer?.run()
+    shutDown(core, service.parts, writer)
   }
 
   // MARK: For reading
 
-  private func openForReading() throws -> (OpenDatabase, Writer?) {
+  private func openForReading() throws -> (OpenDatabase, WritingService?) {
     let factory = ConnectionFactory(path: path, configuration: configuration)
     guard FileIdentity.of(path: path) != nil else { throw BoutiqueError.fileMissing(path: path) }
     if sharesFile { try FileSystemCheck.check(directory: FileFacts.directory(of: path)) }
@@ -113,17 +117,20 @@ struct DatabaseOpener {
 
   // MARK: For writing
 
-  private func openForWriting() throws -> (OpenDatabase, Writer?) {
+  private func openForWriting() throws -> (OpenDatabase, WritingService?) {
     let factory = ConnectionFactory(path: path, configuration: configuration)
     if !isInMemory {
       if sharesFile { try FileSystemCheck.check(directory: FileFacts.directory(of: path)) }
       try makeFile()
     }
-    let (sqlite, limits) = try openWriter(factory)
+    let start = MonotonicTime.now()
+    let deadline = start.advanced(by: configuration.migrationTimeout)
+    // Says whether this is a database at all, before anything is written beside it.
+    let reader = firstReader(factory)
+    var writer = reader == nil ? try openWriter(factory) : nil
     var coordination: CoordinationFile?
     do {
-      // Says whether this is a database at all, before anything is written beside it.
-      _ = try sqlite.queryInt64("PRAGMA schema_version")
+      _ = try writer?.0.queryInt64("PRAGMA schema_version")
       if sharesFile {
         coordination = try CoordinationFile(
           databasePath: path,
@@ -131,9 +138,22 @@ struct DatabaseOpener {
             label: configuration.label, fileMode: configuration.filePermissions.mode,
             quantum: configuration.leaseQuantum))
       }
-      return try prepare(sqlite, limits, factory, coordination)
+      writer?.1.wait = configuration.migrationTimeout
+      let lease = try migrationLease(coordination, deadline)
+      defer { lease?.release() }
+      FaultPoint.reach(.inOpening)
+      coordination?.settleContinuity { (reader?.sqlite ?? writer?.0)?.logState }
+      if let reader, looksFinished(to: reader) {
+        return try serveLater(reader, factory, coordination)
+      }
+      if writer == nil { writer = try openWriter(factory) }
+      // The other way round nobody would hold the log's index in its place.
+      reader?.sqlite.close()
+      guard let (sqlite, limits) = writer else { throw BoutiqueError.connectionEnded }
+      return try prepare(sqlite, limits, factory, coordination, since: start, until: deadline)
     } catch {
-      sqlite.close()
+      reader?.sqlite.close()
+      writer?.0.close()
       coordination?.close()
       throw error
     }
@@ -151,62 +171,15 @@ struct DatabaseOpener {
 
   private func prepare(
     _ sqlite: Connection, _ limits: StatementLimits, _ factory: ConnectionFactory,
-    _ coordination: CoordinationFile?
-  ) throws -> (OpenDatabase, Writer?) {
-    let start = MonotonicTime.now()
-    let deadline = start.advanced(by: configuration.migrationTimeout)
-    limits.wait = configuration.migrationTimeout
-    let lease = try migrationLease(coordination, deadline)
-    defer { lease?.release() }
-    FaultPoint.reach(.inOpening)
-    coordination?.settleContinuity { sqlite.logState }
+    _ coordination: CoordinationFile?, since start: MonotonicTime, until deadline: MonotonicTime
+  ) throws -> (OpenDatabase, WritingService?) {
     if !isInMemory { try switchToWAL(sqlite, until: deadline, since: start) }
-    try sqlite.setJournalSizeLimit(configuration.writeAheadLogBound)
-
-    let shapes = SchemaShapes()
-    let facts = TurnFacts(
-      continuity: isInMemory ? { 1 } : { coordination?.establishedContinuity() },
-      bridge: isInMemory ? { nil } : { coordination?.bridge })
     let consumers = ActiveConsumers()
-    let pruner = LogPruner(sqlite: sqlite, retention: configuration.cdcRetention) { name, place in
-      consumers.contains(name) || coordination?.isClaimedByOther(place: place) == true
-    }
-    let log = ChangeLogWriter(
-      sqlite: sqlite, label: configuration.label, shapes: shapes, pruner: pruner,
-      rowLimit: configuration.captureRowLimit,
-      continuity: { (facts.continuity, facts.bridge) },
-      report: { [eventHandler = configuration.eventHandler] event in eventHandler?(event) })
-    let collector = ChangeCollector(
-      limits: .init(rows: configuration.captureRowLimit, bytes: configuration.captureByteLimit),
-      shapes: shapes)
-    // The connection holds the collector, which works for nobody else and so ends before it. Not weakly: once a
-    // weak reference was made, each retain and release of the connection takes several times as long.
-    collector.readSchema = { [unowned sqlite] in try? SchemaDifference.objects(on: sqlite) }
-    collector.schemaMayFail = { [unowned sqlite] in
-      CaptureSchema.mayFailWithoutUndoing(sqlite)
-    }
-    log.onAppend = { [unowned collector] first in
-      try ImageLog.write(collector, first: first, on: sqlite)
-    }
-    // Before the first statement is prepared: a statement prepared without the hook keeps the shortcut
-    // by which DELETE without WHERE tells nobody of its rows.
-    sqlite.setPreupdateObserver(collector)
-    // Nor may it note for foreign writers' sake what the hook sees.
-    sqlite.silenceTriggers(
-      named: ForeignTriggers.prefix, insertingInto: CaptureSchema.foreignTable)
-    sqlite.flushStatementCache()
-
-    let path = path
-    let hold = HoldRecord(path: path, configuration: configuration, coordination: coordination)
-    let gate = WriteGate(path: path, aging: configuration.backgroundWriteAging) {
-      coordination?.writeLease.wakeWaiter()
-    } describeHolder: { waited in
-      BoutiqueError.lockTimeout(
-        LockTimeout(holderOf: coordination, databasePath: path, waited: waited))
-    }
+    let tools = try WriterTools(
+      sqlite, limits, configuration: configuration, isInMemory: isInMemory,
+      coordination: coordination, consumers: consumers)
     // The files exist once the log has been read.
     _ = try sqlite.queryInt64("SELECT count(*) FROM sqlite_schema")
-    let checkpointer = Checkpointer(bound: configuration.writeAheadLogBound)
     let migrator = Migrator(plan: plan, path: path)
     try CaptureSchema.checkVersion(on: sqlite)
     try migrator.checkCompatible(on: sqlite)
@@ -225,19 +198,10 @@ struct DatabaseOpener {
       }
     }
     let files = isInMemory ? nil : try OpenedFiles(path: path)
-    let hub = ChangeHub(
-      source: files.flatMap { files in
-        sharesFile
-          ? HubSource(
-            factory: factory, files: files, pollInterval: configuration.cdcPollInterval,
-            usesInotify: configuration.usesInotify,
-            adopter: ForeignAdopter(
-              gate: gate, path: path, bound: configuration.writeLockTimeout / 10)) : nil
-      })
-    let writer = Writer(
-      sqlite: sqlite, limits: limits, log: log, collector: collector, files: files,
-      coordination: coordination, gate: gate, hub: hub, checkpointer: checkpointer,
-      configuration: configuration, hold: hold, facts: facts)
+    let parts = WriterParts(
+      path: path, configuration: configuration, sharesFile: sharesFile, factory: factory,
+      files: files, coordination: coordination, consumers: consumers)
+    let writer = tools.writer(for: parts)
     // Before the migrations, so that what they do to tables that are there is kept like anything else.
     if try !CaptureModes.agree(with: configuration.captureModes, on: sqlite) {
       try underLease(coordination, until: deadline) {
@@ -246,27 +210,36 @@ struct DatabaseOpener {
             try CaptureModes.set(mode, forTable: table, on: connection.sqlite)
           }
         }
-        try shapes.loadModes(from: sqlite)
+        try tools.shapes.loadModes(from: sqlite)
       }
     }
     if try migrator.isBehind(on: sqlite) {
       try underLease(coordination, until: deadline) { try migrator.migrate(with: writer) }
     }
-    log.onForeignSchemaChange = { try migrator.checkCompatible(on: sqlite) }
+    writer.log.onForeignSchemaChange = { try migrator.checkCompatible(on: sqlite) }
     if configuration.foreignCapture == .precise, !isInMemory {
-      log.foreign.ask(
+      writer.log.foreign.ask(
         for: .init(
           isPrecise: true, selection: configuration.preciseTables, isAddition: true))
     }
     try settleForeignCapture(writer, coordination)
-    let core = OpenDatabase(
-      path: path, configuration: configuration, gate: gate,
-      pool: isInMemory
-        ? nil : ReaderPool(factory: factory, files: files, limit: configuration.readerCount),
-      hub: hub, files: files, factory: factory, coordination: coordination,
-      checkpointer: checkpointer, consumers: consumers, plan: plan,
-      markReader: CommitMarkReader(sqlite.walIndexRegion()))
-    return (core, writer)
+    let pool =
+      isInMemory
+      ? nil : ReaderPool(factory: factory, files: files, limit: configuration.readerCount)
+    return (
+      core(parts, pool, markReader: CommitMarkReader(sqlite.walIndexRegion())),
+      WritingService(parts: parts, writer: writer)
+    )
+  }
+
+  func core(
+    _ parts: WriterParts, _ pool: ReaderPool?, markReader: CommitMarkReader
+  ) -> OpenDatabase {
+    OpenDatabase(
+      path: path, configuration: configuration, gate: parts.gate, pool: pool, hub: parts.hub,
+      files: parts.files, factory: parts.factory, coordination: parts.coordination,
+      checkpointer: parts.checkpointer, consumers: parts.consumers, plan: plan,
+      markReader: markReader)
   }
 
   /// Makes the triggers for foreign writers, if they are wanted, and accounts for what is not accounted for.
@@ -385,28 +358,47 @@ struct DatabaseOpener {
   // MARK: Closing
 
   /// The order is `OpenDatabase.close`'s.
-  private func shutDown(_ core: OpenDatabase, _ writer: Writer) {
-    writer.hold.close()
+  ///
+  /// - Parameter writer: nil where none could be had even now; then the log stays for others.
+  private func shutDown(_ core: OpenDatabase, _ parts: WriterParts, _ writer: Writer?) {
+    parts.hold.close()
     core.markReader.close()
     core.hub.close(path: path)
+    // Then it is the readers that are still attached.
+    if writer == nil { whenItsTurnComes(core.coordination) { $0.renewContinuityIfAlone() } }
     core.pool?.close()
-    if let coordination = core.coordination {
-      do {
-        let turn = try coordination.writeLease.acquire(
-          deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
-          isCancelled: { false })
+    if let writer, let coordination = core.coordination {
+      let hadTurn = whenItsTurnComes(coordination) { coordination in
         writer.putToRest()
         coordination.renewContinuityIfAlone()
         writer.close(checkpointing: true)
-        turn.finish()
-      } catch {
-        // Whoever holds the lease will close after us; the log stays for them.
-        writer.close(checkpointing: false)
       }
-      coordination.close()
+      // Whoever holds the lease will close after us; the log stays for them.
+      if !hadTurn { writer.close(checkpointing: false) }
     } else {
-      writer.close(checkpointing: true)
+      writer?.close(checkpointing: true)
     }
+    core.coordination?.close()
     core.didClose()
+  }
+
+  /// Does something for the end with the write lease held.
+  ///
+  /// - Returns: whether the lease could be had soon.
+  @discardableResult
+  private func whenItsTurnComes(
+    _ coordination: CoordinationFile?, _ body: (CoordinationFile) -> Void
+  ) -> Bool {
+    guard let coordination else { return false }
+    do {
+      let turn = try coordination.writeLease.acquire(
+        deadline: BootClock.now().advanced(by: .seconds(2)), purpose: "close",
+        isCancelled: { false })
+      body(coordination)
+      turn.finish()
+      return true
+    } catch {
+      return false
+    }
   }
 }

@@ -22,8 +22,9 @@ final class ReaderPool: Sendable {
     /// When each running read began, by the connection's place.
     var began: [MonotonicTime?]
 
-    init(limit: Int) {
-      unmade = Array((0..<limit).reversed())
+    init(limit: Int, first: Reader?) {
+      unmade = Array((first == nil ? 0..<limit : 1..<limit).reversed())
+      if let first { free.append(first) }
       began = Array(repeating: nil, count: limit)
     }
 
@@ -44,11 +45,14 @@ final class ReaderPool: Sendable {
   private let limit: Int
   private let paces = ReadPaces()
 
-  init(factory: ConnectionFactory, files: OpenedFiles?, limit: Int) {
+  /// Makes a pool.
+  ///
+  /// - Parameter first: a connection that there is already, with the number 0.
+  init(factory: ConnectionFactory, files: OpenedFiles?, limit: Int, first: Reader? = nil) {
     self.factory = factory
     self.files = files
     self.limit = max(1, limit)
-    monitor = Monitor(State(limit: self.limit))
+    monitor = Monitor(State(limit: self.limit, first: first))
   }
 
   // MARK: In line
