@@ -10,7 +10,7 @@ package enum Sabotage: String, Sendable, CaseIterable {
   case noLease
   /// UPDATE statements leave no trace in the change log.
   case updatesNotCaptured
-  /// Others are told by the bell alone: nobody polls.
+  /// Others are told by the bell alone: nobody polls, or looks because of a commit of its own.
   case noPoll
   /// A write returns before its commit.
   case earlyAcknowledgement

@@ -1,3 +1,4 @@
+import FaultPoints
 import Foundation
 import SharedFileCoordination
 import Synchronization
@@ -232,7 +233,7 @@ final class ChangeHub: Sendable {
     }
     tell(observers, of: [change], offering: offering)
     // Others have committed before. The event of it may have been taken for one of ours, see `OwnCommit`.
-    if hasGap { wake(.bell) }
+    if hasGap, !Sabotage.noPoll.isOn { wake(.bell) }
   }
 
   /// Says that what was committed has been told, or that nothing was.
