@@ -9,7 +9,9 @@ extension Connection {
   package func prepare(_ sql: String) throws(SQLiteError) -> PreparedStatement {
     if let statement = cached(sql) { return statement }
     let statement = try compile(sql, isPersistent: true)
-    cache.insert(statement)
+    // SQLite compiles a kept one anew while it runs, when the schema has changed. What it does then, nobody was told of
+    // before: `DROP TABLE IF EXISTS` may have been nothing at first.
+    if !statement.isDefinition { cache.insert(statement) }
     return statement
   }
 

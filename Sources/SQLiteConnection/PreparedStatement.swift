@@ -26,6 +26,8 @@ package final class PreparedStatement {
   package let isReadOnly: Bool
   /// Whether its text has the word ROLLBACK: it may end the transaction, or make something that does.
   package let mentionsRollback: Bool
+  /// Whether its text makes, alters or drops something of the schema, be it that it found nothing to do.
+  let isDefinition: Bool
   /// How many parameters it has.
   package let parameterCount: Int
   /// The tables and columns it reads, as of its last compilation.
@@ -74,6 +76,7 @@ package final class PreparedStatement {
     self.handle = handle
     isReadOnly = sqlite3_stmt_readonly(pointer) != 0
     mentionsRollback = ConflictText.mentionsRollback(sql)
+    isDefinition = SQLText.isDefinition(sql)
     parameterCount = Int(sqlite3_bind_parameter_count(pointer))
     readSet = compilation.readSet
     effects = compilation.effects

@@ -44,6 +44,16 @@ enum SQLText {
     return begins(with: "PRAGMA", bytes, at: index)
   }
 
+  /// Returns whether a text is a statement about the schema.
+  static func isDefinition(_ sql: String) -> Bool {
+    var sql = sql
+    return sql.withUTF8 { bytes in
+      let start = skipTrivia(bytes, from: 0)
+      let keywords: [StaticString] = ["CREATE", "DROP", "ALTER", "REINDEX", "ANALYZE"]
+      return keywords.contains { begins(with: $0, bytes, at: start) }
+    }
+  }
+
   /// Returns whether the text at `start` begins with `keyword` (given in upper case).
   static func begins(
     with keyword: StaticString, _ bytes: UnsafeBufferPointer<UInt8>, at start: Int

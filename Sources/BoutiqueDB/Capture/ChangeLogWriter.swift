@@ -79,6 +79,8 @@ final class ChangeLogWriter {
     try shapes.loadModes(from: sqlite)
     let version = try sqlite.queryInt64("PRAGMA schema_version")
     if version != schemaVersion {
+      // What they do was found out when they were compiled.
+      sqlite.flushStatementCache()
       if try !CaptureSchema.isInstalled(on: sqlite) { try reinstall() }
       try shapes.load(from: sqlite)
       schemaMayRollBack =
